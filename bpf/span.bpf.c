@@ -7,8 +7,10 @@
 #include "compat.h"
 #include "emit.h"
 #include "foreign.h"
+#include "label.h"
 #include "process_target.h"
 #include "span_filter.h"
+#include "copied_text.h"
 #include "thread_clock.h"
 
 #include <bpf/bpf_tracing.h>
@@ -146,6 +148,7 @@ static __always_inline int send_span(struct thread_clock *clock, const uint8_t k
 		return 0;
 	if (span_filter_is_on() && !is_recorded(kind, id, label, &parent, &filter_flags))
 		return 0;
+	label = label_told(label);
 	if (clocks_moved(clock))
 		return send_span_with_clocks(clock, kind, id, label, parent, flags_if_filtered(filter_flags));
 	event = emit_reserve(&out, kind, sizeof(*event));
@@ -171,14 +174,16 @@ SEC("uprobe")
 int BPF_KPROBE(on_begin, uint64_t id, uint64_t label, uint64_t parent)
 {
 	compat_use_thread_stack();
-	return send_span(clock_of_current(compat_current_task()), WIRE_BEGIN, id, label, parent);
+	return send_span(clock_of_current(compat_current_task()), WIRE_BEGIN, id, label_of(ctx, label),
+			 parent);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_begin_detached, uint64_t id, uint64_t label, uint64_t parent)
 {
 	compat_use_thread_stack();
-	return send_span(clock_of_current(compat_current_task()), WIRE_BEGIN_DETACHED, id, label, parent);
+	return send_span(clock_of_current(compat_current_task()), WIRE_BEGIN_DETACHED, id,
+			 label_of(ctx, label), parent);
 }
 
 SEC("uprobe")
@@ -209,6 +214,7 @@ static __always_inline int send_mark(const uint8_t kind, uint64_t id, uint64_t n
 
 	if (!clock_of_current(compat_current_task()) || (span_filter_is_on() && !span_filter_has(id)))
 		return 0;
+	name = label_told(name);
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
@@ -224,84 +230,29 @@ SEC("uprobe")
 int BPF_KPROBE(on_event, uint64_t id, uint64_t name)
 {
 	compat_use_thread_stack();
-	return send_mark(WIRE_INSTANT, id, name, 0);
+	return send_mark(WIRE_INSTANT, id, label_of(ctx, name), 0);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_counter, uint64_t name, uint64_t value)
 {
 	compat_use_thread_stack();
-	return send_mark(WIRE_COUNTER, 0, name, value);
+	return send_mark(WIRE_COUNTER, 0, label_of(ctx, name), value);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_link, uint64_t from, uint64_t to, uint64_t name)
 {
 	compat_use_thread_stack();
-	return send_mark(WIRE_LINK, from, name, to);
+	return send_mark(WIRE_LINK, from, label_of(ctx, name), to);
 }
 
-struct text_short {
-	struct wire_text base;
-	char text[WIRE_TEXT_SHORT];
-};
-
-struct text_long {
-	struct wire_text base;
-	char text[WIRE_TEXT_LONG];
-};
-
-struct text_source {
-	uint64_t id;
-	uint64_t name;
-	uint64_t type;
-	uint64_t value;
-	uint64_t address; /* of the text; 0: none */
-};
-
-static __always_inline void fill_text(struct emit *out, struct wire_text *event, const uint8_t kind,
-				      const struct text_source *source, long length, const uint32_t size)
+static __always_inline int send_text(const uint8_t kind, struct text_source *source)
 {
-	uint16_t flags = 0;
-
-	if (length < 0)
-		flags = WIRE_IS_UNREADABLE;
-	else if (length >= size) /* with its NUL: it filled the room, so there may be more */
-		flags = WIRE_IS_TRUNCATED;
-	emit_header(out, &event->header, kind, flags, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
-	event->id = source->id;
-	event->name = source->name;
-	event->value = source->value;
-	event->type = source->type;
-	event->text_length = length > 0 ? length - 1 : 0;
-	emit_submit(out, event);
-}
-
-/* The short size first; a text that fills it is read again into the long one. */
-static __always_inline int send_text(const uint8_t kind, const struct text_source *source)
-{
-	struct text_short *event;
-	struct text_long *more;
-	struct emit out;
-	long length = 0;
-
 	if (!clock_of_current(compat_current_task()) || (span_filter_is_on() && !span_filter_has(source->id)))
 		return 0;
-	event = emit_reserve(&out, kind, sizeof(*event));
-	if (!event)
-		return emit_lost(&out, kind, bpf_ktime_get_ns());
-	if (source->address)
-		length = bpf_probe_read_user_str(event->text, sizeof(event->text), (void *)source->address);
-	if (length < (long)sizeof(event->text)) {
-		fill_text(&out, &event->base, kind, source, length, sizeof(event->text));
-		return 0;
-	}
-	emit_discard(&out, kind, event);
-	more = emit_reserve(&out, kind, sizeof(*more));
-	if (!more)
-		return emit_lost(&out, kind, bpf_ktime_get_ns());
-	length = bpf_probe_read_user_str(more->text, sizeof(more->text), (void *)source->address);
-	fill_text(&out, &more->base, kind, source, length, sizeof(more->text));
+	source->name = label_told(source->name);
+	text_send(kind, source);
 	return 0;
 }
 
@@ -311,17 +262,21 @@ int BPF_KPROBE(on_tag, uint64_t id, uint64_t text)
 	struct text_source source = { .id = id, .value = text, .address = text };
 
 	compat_use_thread_stack();
+	source.place = label_of(ctx, text);
 	return send_text(WIRE_TAG, &source);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_attr, uint64_t id, uint64_t name, uint64_t type, uint64_t value)
 {
-	struct text_source source = { .id = id, .name = name, .type = (uint32_t)type, .value = value };
+	struct text_source source = { .id = id, .type = (uint32_t)type, .value = value };
 
 	compat_use_thread_stack();
-	if ((uint32_t)type == ATTR_STRING)
+	source.name = label_of(ctx, name);
+	if ((uint32_t)type == ATTR_STRING) {
 		source.address = value;
+		source.place = label_of(ctx, value);
+	}
 	return send_text(WIRE_ATTR, &source);
 }
 
@@ -359,6 +314,7 @@ static __noinline int send_key(struct thread_clock *clock, const uint8_t kind, u
 
 	if (!clock || (span_filter_is_on() && !is_key_recorded(kind, key, room, name)))
 		return 0;
+	name = label_told(name);
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
@@ -388,7 +344,8 @@ SEC("uprobe")
 int BPF_KPROBE(on_key_begin, uint64_t label, uint64_t key, uint64_t length)
 {
 	compat_use_thread_stack();
-	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_BEGIN, key, length, label);
+	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_BEGIN, key, length,
+			label_of(ctx, label));
 }
 
 SEC("uprobe")
@@ -416,7 +373,8 @@ SEC("uprobe")
 int BPF_KPROBE(on_key_event, uint64_t key, uint64_t length, uint64_t name)
 {
 	compat_use_thread_stack();
-	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_INSTANT, key, length, name);
+	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_INSTANT, key, length,
+			label_of(ctx, name));
 }
 
 /* ---- for foreign.bpf.c ---- */

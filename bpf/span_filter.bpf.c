@@ -36,14 +36,14 @@ struct {
 } ended_spans SEC(".maps");
 
 struct label_name {
-	uint64_t address;
-	uint32_t tgid;
+	uint64_t label; /* as on the wire */
+	uint32_t tgid;  /* of an address; of a place, which is the same for all: 0 */
 	uint32_t padding;
 };
 
 struct label_verdict {
 	/*
-	 * of the program that the address belongs to: after an exec it is another one, or as good as certain
+	 * of the program that an address belongs to: after an exec it is another one, or as good as certain
 	 */
 	uint64_t code_start;
 	uint32_t is_wanted;
@@ -100,16 +100,21 @@ static __always_inline struct sampled *find(const struct span_name *name)
 	return sampled ? sampled : bpf_map_lookup_elem(&ended_spans, name);
 }
 
+/* Of one that is copied the recorder tells no verdict: the address may hold another text each time. */
 static __always_inline bool is_label_wanted(uint64_t label)
 {
-	struct label_name name = { .address = label, .tgid = bpf_get_current_pid_tgid() >> 32 };
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct label_name name = { .label = label };
 	struct label_verdict *verdict;
 
 	if (!cfg_filters_labels)
 		return true;
+	if (!(label & WIRE_LABEL_IS_PLACE))
+		name.tgid = bpf_get_current_pid_tgid() >> 32;
 	verdict = bpf_map_lookup_elem(&span_labels, &name);
-	return !verdict || verdict->is_wanted || verdict->code_start != BPF_CORE_READ(task, mm, start_code);
+	return !verdict || verdict->is_wanted ||
+	       (!(label & WIRE_LABEL_IS_PLACE) &&
+		verdict->code_start != BPF_CORE_READ(task, mm, start_code));
 }
 
 #define NOT_LEFT_OUT WIRE_LEFT_OUT_COUNT

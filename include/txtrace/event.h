@@ -78,6 +78,7 @@ enum wire_kind {
 	WIRE_STACK = 23,   /* where a thread's code was */
 	WIRE_VALUE = 24,   /* of a program that was never changed: a value that goes into a span's tag */
 	WIRE_ABANDON = 25, /* likewise: a span is over, and nobody saw when */
+	WIRE_LABEL = 26,   /* what an address holds that this thread's next event has as its label or name */
 	WIRE_PROCESS = 28, /* a process is traced from now on, has a new program, or is not traced any more */
 	WIRE_MODE = 29,    /* the reader's own: never sent */
 	WIRE_KIND_COUNT = 32,
@@ -252,6 +253,26 @@ struct wire_thread {
 };
 
 /*
+ * A label or name: the address of a string in the program, whose text a LABEL
+ * has told before; or a literal's place in the file of the mark. A place has the
+ * highest bit set, which no address has, then the number of the file and the
+ * address that the file itself gives the literal. 0: none. Before Linux 5.15 it
+ * is an address always, and no LABEL tells its text.
+ */
+#define WIRE_LABEL_UNREADABLE 1 /* nothing can lie there */
+#define WIRE_LABEL_IS_PLACE 0x8000000000000000ull
+#define WIRE_LABEL_PLACE_BITS 48
+#define WIRE_LABEL_PLACE_MAX 0xffffffffffffull
+/* a power of two; the marks of further files have labels that are copied. No file has number 0 */
+#define WIRE_LABEL_FILE_MAX 8192
+
+/* Of one number: where the file has its read-only segments. Size 0: no labels are told as places. */
+struct wire_label_file {
+	uint64_t start;
+	uint64_t size;
+};
+
+/*
  * BEGIN…: the span has no parent. With 0 none was named: BEGIN, then it is what
  * the thread is in; BEGIN_DETACHED, then it has none.
  */
@@ -268,7 +289,7 @@ struct wire_thread_end {
 struct wire_span {
 	struct wire_header header;
 	uint64_t id;
-	uint64_t label;  /* BEGIN…: address of the label in the program; else 0 */
+	uint64_t label;  /* BEGIN…; else 0 */
 	uint64_t parent; /* BEGIN…: id, 0 or WIRE_PARENT_ROOT */
 };
 
@@ -276,7 +297,7 @@ struct wire_span {
 struct wire_mark {
 	struct wire_header header;
 	uint64_t id;
-	uint64_t name; /* address in the program */
+	uint64_t name; /* as a label */
 	uint64_t value; /* COUNTER: int64_t; LINK: the id it points to */
 };
 
@@ -291,7 +312,8 @@ enum attr_type {
 };
 
 /*
- * TAG (text), ATTR and VALUE (name, type, value; STRING: text). Two sizes: a
+ * TAG (text), ATTR and VALUE (name, type, value; STRING: text), LABEL (text at
+ * the address `value`). Two sizes: a
  * short record for short texts, a long one for the rest; text_length says how
  * much of `text` is filled, and what follows is undefined.
  */
@@ -301,8 +323,9 @@ enum attr_type {
 struct wire_text {
 	struct wire_header header;
 	uint64_t id;
-	uint64_t name;  /* ATTR: address in the program; VALUE: see txtrace/foreign.h */
-	uint64_t value; /* ATTR, VALUE; TAG: address of the text */
+	uint64_t name;  /* ATTR: as a label; VALUE: see txtrace/foreign.h */
+	/* ATTR, VALUE; TAG, LABEL: address of the text. Of a text that cannot be copied: as a label */
+	uint64_t value;
 	uint32_t type;  /* ATTR, VALUE: enum attr_type */
 	uint32_t text_length;
 	/* WIRE_TEXT_SHORT or WIRE_TEXT_LONG bytes follow; the text has no NUL */

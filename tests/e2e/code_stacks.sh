@@ -5,11 +5,6 @@
 . tests/e2e/e2e.sh
 need_bpf
 
-# Before 5.15 the kernel does not tell a thread's registers.
-tells_registers() {
-	[ "$(printf '%s\n' 5.15 "$(uname -r)" | sort -V | head -n 1)" = 5.15 ]
-}
-
 # A compiler's map is read while its process lives, so the program lives until the recorder has taken its last event.
 has_been_everywhere() { # has_been_everywhere NAME PID
 	grep -qs 'all places' "$tmp/$1.stream" || has_ended "$2"
@@ -109,7 +104,7 @@ polled() {
 }
 
 check "the program is traced" trace dwarf --stacks off-cpu,on-cpu --
-if tells_registers; then
+if kernel_since 5.15; then # before, it does not tell a thread's registers
 	check "off-CPU: through the functions that called, without frame pointers" passes_through dwarf.off '^parent;.*;main;nap_outer;nap_inner;.*nanosleep.*_\[k\]'
 	check "an inlined function is one" passes_through dwarf.off '^parent;inlined;.*;main;nap_around;nap_in_line_\[i\];'
 	check "a library that was loaded late" passes_through dwarf.off '^library;.*;nap_in_library;.*nanosleep'

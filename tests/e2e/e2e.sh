@@ -32,6 +32,10 @@ need_bpf() {
 	exit 0
 }
 
+kernel_since() { # kernel_since VERSION
+	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
+}
+
 # From here on, what the scheduler accounts for the threads that this test starts is recorded, and `compare` holds a log against that, too. Where the kernel does
 # not let anybody read it (an emulated machine has nothing that steals), nothing is allowed for stolen time.
 need_account() {

@@ -60,15 +60,19 @@ class Trial:
 
     def begin(self):
         os.mkdir(self.path("mount"))
-        self.frozen = self.start("frozen", os.path.join(PROGRAMS, "frozen"), "--directory", self.path("mount"), "--limit", str(LIMIT_S), "--labels", "20000",
-                                 "--user-namespace", self.user_namespace)
+        self.frozen = self.start("frozen", os.path.join(PROGRAMS, "frozen"), "--directory", self.path("mount"), "--limit", str(LIMIT_S), "--labels", "1",
+                                 "--user-namespace", self.user_namespace, "--go", self.path("go"))
         self.wait_for("a FUSE server", lambda: self.text("frozen.out").startswith("server ") or self.frozen.poll() is not None)
         self.server = int(self.text("frozen.out").split()[1])
         self.banks = [self.start(name, os.path.join(PROGRAMS, "bank"), "--directory", self.directory) for name in BANKS]
         pids = ",".join(str(process.pid) for process in [self.frozen] + self.banks)
         self.tracer = self.start("tracer", os.path.join(BUILD, "txtrace-bpf"), "--ring-size", "64M", "--messages", "json", "--func", "libc:fsync",
                                  "-o", self.path("log.txtrace"), "-p", pids)
+        self.wait_for("the recording", lambda: '"event":"start"' in self.text("tracer.err"))
+        self.tracer.send_signal(signal.SIGSTOP)  # it comes to the label when the memory is frozen
+        open(self.path("go"), "w").close()
         self.wait_for("the lock", lambda: "hangs" in self.text("frozen.out"))
+        self.tracer.send_signal(signal.SIGCONT)
 
     def record(self):
         named = f"process {self.frozen.pid} ('frozen') blocks reads of its memory"

@@ -8,7 +8,7 @@ need_account
 
 why_not() {
 	"$programs/rings" --wait-traced 0 --on timeout 2>&1 >"$tmp/trial" | sed -n 's/^io_uring: //p'
-	[ "$(printf '%s\n' 5.19 "$(uname -r)" | sort -V | head -n 1)" = 5.19 ] || echo "before Linux 5.19 completions do not tell their request"
+	kernel_since 5.19 || echo "before Linux 5.19 completions do not tell their request"
 }
 
 # Reads of a file, with O_DIRECT, by io_uring: not where files are in memory. On a busy machine one or another is there before the thread sleeps.

@@ -3,7 +3,7 @@
  * A process whose memory nobody can read, of its own making: it maps a file of a FUSE server that it runs
  * itself, dirties it, has the server stop to answer writes, and unmaps it. The kernel then holds the lock of
  * the process' memory until the server answers or ends, and whoever wants to read it waits. Before that it
- * marks spans with labels in memory that nobody has read yet.
+ * marks spans with labels in pages that it has never touched: the recorder asks what is mapped there.
  *
  * The mount is in a mount namespace of its own, and in a user namespace, too, with --user-namespace 1: so it
  * goes with the process. All ends when the server does: on SIGKILL, when the first thread ends, or after
@@ -261,12 +261,11 @@ static void prepare(struct crime *crime, const char *directory, pid_t *server, b
 	char path[512];
 	int fd;
 
-	crime->labels = malloc(crime->label_cnt * LABEL_BYTES + 1);
+	crime->labels = mmap(NULL, crime->label_cnt * LABEL_BYTES, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	crime->hangs = mmap(NULL, sizeof(*crime->hangs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			    -1, 0);
-	must(crime->labels && crime->hangs != MAP_FAILED, "no memory");
-	for (uint64_t i = 0; i < crime->label_cnt; i++)
-		snprintf(crime->labels + i * LABEL_BYTES, LABEL_BYTES, "frozen %llu", (unsigned long long)i);
+	must(crime->labels != MAP_FAILED && crime->hangs != MAP_FAILED, "no memory");
 	enter_namespaces(wants_user);
 	fd = mount_fuse(directory);
 	*server = start_server(fd, crime->hangs, limit_s);
@@ -294,13 +293,14 @@ int main(int argc, char **argv)
 {
 	struct truth_options common = TRUTH_OPTIONS_DEFAULT;
 	struct crime crime = { .label_cnt = 2000 };
-	const char *directory = NULL, *mapped = NULL;
+	const char *directory = NULL, *mapped = NULL, *go = NULL;
 	uint64_t wants_user = 0;
 	double limit_s = 300;
 	pid_t server;
 	const struct option_spec table[] = {
 		TRUTH_WAIT_SPEC(&common),
 		{ .name = "directory", .help = "where to mount", .text = &directory },
+		{ .name = "go", .help = "a file, which it waits for once it is traced", .text = &go },
 		{ .name = "map",
 		  .help = "a program that is mapped, too: its probes cannot be set any more",
 		  .text = &mapped },
@@ -326,6 +326,8 @@ int main(int argc, char **argv)
 	printf("server %d\n", (int)server);
 	fflush(stdout);
 	truth_start(&common);
+	while (go && access(go, F_OK))
+		usleep(1000);
 	commit(&crime);
 	return 0;
 }

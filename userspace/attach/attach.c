@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "attach/probes/label_files.h"
 #include "attach/probes/link_opener.h"
 #include "attach/probes/object_table.h"
 #include "attach/process/capabilities.h"
@@ -59,6 +60,7 @@ int attach_new(struct attach **attach, const struct attach_options *options)
 	if (!*attach)
 		return -ENOMEM;
 	(*attach)->options = *options;
+	(*attach)->objects.label_files = options->label_files;
 	id_map_init(&(*attach)->processes);
 	if (options->closes_aside)
 		(*attach)->objects.closer = link_closer_new();
@@ -99,24 +101,45 @@ static int object_attach_foreign(struct attach *attach, struct object *object, i
 		       : 0;
 }
 
-/* Attaches what the notes say to the object, which keeps the fd then. How many sites, or a negative errno. */
-static int object_attach(struct attach *attach, struct object *object, int fd, const struct elf_notes *notes,
-			 pid_t pid, struct error *error)
+/* The marks of txtrace. Their labels are known by their places from then on. */
+static int object_attach_marks(struct attach *attach, struct object *object, int fd,
+			       const struct proc_mapping *mapping, const struct probe_sites *sites, pid_t pid,
+			       struct error *error)
 {
+	struct label_file labels;
 	struct probe_links_options options = {
 		.features = attach->options.features,
 		.programs = attach->options.programs,
 		.program_cnt = attach->options.program_cnt,
+		.label_file = attach->options.label_files ? &labels : NULL,
 		.pid = pid,
 		.opener = attach->opener,
 	};
+	int result;
+
+	if (sites->cnt == 0 || options.program_cnt == 0)
+		return 0;
+	label_files_open(attach->options.label_files, &labels, mapping, fd);
+	result = probe_links_attach(&object->links, &options, fd, sites, error);
+	label_file_release(&labels);
+	if (result > 0)
+		object->label_file = labels.number;
+	else
+		label_files_retire(attach->options.label_files, labels.number, clock_now_ns());
+	return result;
+}
+
+/* Attaches what the notes say to the object, which keeps the fd then. How many sites, or a negative errno. */
+static int object_attach(struct attach *attach, struct object *object, int fd,
+			 const struct proc_mapping *mapping, const struct elf_notes *notes, pid_t pid,
+			 struct error *error)
+{
 	struct probe_sites sites;
 	int result = probe_sites_find(&sites, notes, fd, attach->options.features->fast_nop), foreign_cnt;
 
 	if (result)
 		return result;
-	if (sites.cnt > 0 && options.program_cnt > 0)
-		result = probe_links_attach(&object->links, &options, fd, &sites, error);
+	result = object_attach_marks(attach, object, fd, mapping, &sites, pid, error);
 	probe_sites_release(&sites);
 	foreign_cnt = result >= 0 ? object_attach_foreign(attach, object, fd, notes, pid, error) : 0;
 	if (foreign_cnt > 0 || result > 0) /* what one kind cannot have leaves the other alone */
@@ -134,7 +157,8 @@ static int object_attach(struct attach *attach, struct object *object, int fd, c
  * Reads the object's file and attaches its probes: how many sites, or a negative errno. What is no ELF file
  * has none.
  */
-static int object_open(struct attach *attach, struct object *object, int fd, pid_t pid, struct error *error)
+static int object_open(struct attach *attach, struct object *object, int fd,
+		       const struct proc_mapping *mapping, pid_t pid, struct error *error)
 {
 	struct elf_notes notes;
 	int result = elf_reader_notes(attach->options.elf_reader, &notes, fd);
@@ -145,7 +169,7 @@ static int object_open(struct attach *attach, struct object *object, int fd, pid
 	}
 	result = probe_providers_add(&attach->providers, &notes);
 	if (!result)
-		result = object_attach(attach, object, fd, &notes, pid, error);
+		result = object_attach(attach, object, fd, mapping, &notes, pid, error);
 	attach->stats.failed_cnt += result < 0 && result != -ETIMEDOUT;
 	elf_notes_release(&notes);
 	return result;
@@ -184,7 +208,7 @@ static int add_file(struct attach *attach, const struct proc_mapping *mapping, i
 	}
 	object = object_table_add(object_table_slot(&attach->objects, mapping, owner), mapping, owner,
 				  clock_now_ns());
-	result = object ? object_open(attach, object, fd, owner, error) : -ENOMEM;
+	result = object ? object_open(attach, object, fd, mapping, owner, error) : -ENOMEM;
 	if (object) {
 		object->seen_ns = seen_ns;
 		object->file_dev = file.st_dev;
@@ -580,6 +604,7 @@ void attach_sweep(struct attach *attach)
 		free(id_map_remove(&attach->processes, (uint64_t)process->pid, 0));
 	}
 	object_table_remove_chosen(&attach->objects, is_stale, &sweep_ns);
+	label_files_forget(attach->options.label_files, sweep_ns);
 }
 
 void attach_renew_threads(struct attach *attach)

@@ -37,6 +37,7 @@
 #include "attach/process/target.h"
 #include "base/error.h"
 
+struct label_files;
 struct process_reader;
 struct attach;
 
@@ -45,6 +46,7 @@ struct attach_options {
 	const struct probe_program *programs; /* for the probes of txtrace.h */
 	size_t program_cnt;                   /* 0: they are left alone */
 	struct program_memory *memory; /* is told about the files in which labels lie; may be NULL */
+	struct label_files *label_files; /* is told which files have marks; may be NULL */
 	struct process_reader *reader; /* reads what processes have mapped; NULL: we do */
 	struct foreign_plan *foreign;  /* spans of programs that were never changed; NULL: none */
 	struct elf_reader *elf_reader; /* of the files; NULL: in this process, for tests */

@@ -198,6 +198,20 @@ static int decode_text(const struct wire *wire, struct event *event)
 	return 0;
 }
 
+/* Without memory for it the source says of what is read next that it is unreadable. */
+static int decode_label(const struct wire *wire, struct event *event)
+{
+	const struct wire_text *w = (const void *)wire->bytes;
+	struct event_text text;
+
+	if (w->text_length > wire->size - sizeof(*w))
+		return -EBADMSG;
+	text = copied_text(event, w + 1, w->text_length);
+	if (wire->labels->note_copy)
+		wire->labels->note_copy(wire->labels->context, event->tgid, w->value, &text);
+	return 1;
+}
+
 static int decode_key(const struct wire *wire, struct event *event)
 {
 	const struct wire_key *w = (const void *)wire->bytes;
@@ -279,6 +293,7 @@ static const struct {
 	[WIRE_PROCESS] = { sizeof(struct wire_process), decode_process },
 	[WIRE_VALUE] = { sizeof(struct wire_text), decode_text },
 	[WIRE_ABANDON] = { sizeof(struct wire_span), decode_span },
+	[WIRE_LABEL] = { sizeof(struct wire_text), decode_label },
 	[EVENT_STACK] = { sizeof(struct wire_stack_number), decode_stack },
 	[EVENT_LOSS] = { sizeof(struct wire_loss), decode_loss },
 };

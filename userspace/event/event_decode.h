@@ -11,16 +11,18 @@
 
 struct label_source {
 	/*
-	 * Reads a label or name of a process at this address. 0, or a negative errno: the event then has an
-	 * unreadable one.
+	 * Reads a label or name of a process, as the wire has it: an address or a place. 0, or a negative
+	 * errno: the event then has an unreadable one.
 	 */
-	int (*read)(void *context, uint32_t tgid, uint64_t address, struct event_text *label);
+	int (*read)(void *context, uint32_t tgid, uint64_t label, struct event_text *text);
+	/* From now on that address holds this text, which may be unreadable. NULL: nobody wants to know. */
+	int (*note_copy)(void *context, uint32_t tgid, uint64_t address, const struct event_text *text);
 	/*
 	 * The same for a tag or another string that the kernel side could not copy, because the program had
 	 * not touched its page: only a literal, which is what it was when it was passed. NULL: there is
 	 * nobody who could.
 	 */
-	int (*read_literal)(void *context, uint32_t tgid, uint64_t address, struct event_text *text);
+	int (*read_literal)(void *context, uint32_t tgid, uint64_t label, struct event_text *text);
 	void *context;
 };
 
@@ -56,8 +58,9 @@ struct wire_stack_number {
 bool wire_kind_is_span(uint8_t kind);
 
 /*
- * 0, or -EBADMSG: not a record of the wire. The event refers to the record's
- * bytes and to what the source returned.
+ * 0; 1: a LABEL, which is no event, but told the source a text; or -EBADMSG: not
+ * a record of the wire. The event refers to the record's bytes and to what the
+ * source returned.
  */
 int event_decode(const void *record, size_t size, const struct label_source *labels, struct event *event);
 

@@ -98,10 +98,10 @@ static int handle_event(void *context, const void *record, size_t size)
 	struct event event;
 	int err;
 
-	if (event_decode(record, size, &pipeline->options.labels, &event)) {
-		pipeline->undecodable_cnt++;
+	err = event_decode(record, size, &pipeline->options.labels, &event);
+	pipeline->undecodable_cnt += err < 0;
+	if (err)
 		return 0;
-	}
 	pipeline->event_cnt++;
 	err = feed(pipeline, &event);
 	return err ? err : look_after_log(pipeline);

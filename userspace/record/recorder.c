@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "attach/attach.h"
+#include "attach/probes/label_files.h"
 #include "attach/process/fd_name.h"
 #include "base/clock.h"
 #include "base/named_output.h"
@@ -287,23 +288,37 @@ static int open_stream(struct recorder *recorder, struct error *error)
 	return err;
 }
 
-static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
+static int read_label(void *context, uint32_t tgid, uint64_t label, struct event_text *text)
 {
 	struct recorder *recorder = context;
+	bool is_place = label & WIRE_LABEL_IS_PLACE;
 	int err = 0;
 
-	if (!recorder->foreign || !foreign_plan_label(recorder->foreign, address, label))
-		err = program_memory_label(recorder->memory, tgid, address, label);
-	if (!err)
-		kernel_filter_see_label(recorder->filter, tgid, address, label);
+	if (recorder->foreign && foreign_plan_label(recorder->foreign, label, text))
+		is_place = true; /* the same for all */
+	else if (is_place)
+		err = label_files_read(recorder->label_files, label, text);
+	else
+		err = program_memory_label(recorder->memory, tgid, label, text);
+	if (!err && (is_place || !recorder->features.has_cookies))
+		kernel_filter_see_label(recorder->filter, tgid, label, text);
 	return err;
 }
 
-static int read_literal(void *context, uint32_t tgid, uint64_t address, struct event_text *text)
+static int note_copy(void *context, uint32_t tgid, uint64_t address, const struct event_text *text)
 {
 	struct recorder *recorder = context;
 
-	return program_memory_literal(recorder->memory, tgid, address, text);
+	return program_memory_note_copy(recorder->memory, tgid, address, text);
+}
+
+static int read_literal(void *context, uint32_t tgid, uint64_t label, struct event_text *text)
+{
+	struct recorder *recorder = context;
+
+	return label & WIRE_LABEL_IS_PLACE
+		       ? label_files_read(recorder->label_files, label, text)
+		       : program_memory_literal(recorder->memory, tgid, label, text);
 }
 
 static int look_at_socket(void *context, pid_t pid, uint32_t fd, uint64_t inode, struct wire_socket *socket)
@@ -359,7 +374,10 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	struct pipeline_options options = {
 		.lane_cnt = recorder->ring_cnt,
 		.span_bytes = recorder->options->span_memory_bytes,
-		.labels = { .read = read_label, .read_literal = read_literal, .context = recorder },
+		.labels = { .read = read_label,
+			    .note_copy = note_copy,
+			    .read_literal = read_literal,
+			    .context = recorder },
 		.sched = recorder->options->sched,
 		.steal = recorder->options->sched == SCHED_NONE ? STEAL_NOT_TOLD
 							       : recorder->features.steal.kind,
@@ -372,11 +390,13 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		options.filter.context = (void *)choices;
 	}
 	recorder->memory = program_memory_new(recorder->reader);
+	recorder->label_files = label_files_new(recorder->memory,
+						kernel_side_label_files_fd(recorder->kernel));
 	recorder->filter = kernel_filter_new(kernel_side_bpf(recorder->kernel), choices);
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
 	recorder->pipeline = pipeline_new(&options);
-	if (recorder->memory && recorder->filter && recorder->watermarks && recorder->pipeline &&
-	    make_observers(recorder)) {
+	if (recorder->memory && recorder->label_files && recorder->filter && recorder->watermarks &&
+	    recorder->pipeline && make_observers(recorder)) {
 		recorder_observe(recorder);
 		if (!pipeline_begin(recorder->pipeline, clock_now_ns()))
 			return 0;
@@ -391,6 +411,7 @@ static int open_attach(struct recorder *recorder, struct error *error)
 	struct attach_options options = {
 		.features = &recorder->features,
 		.memory = recorder->memory,
+		.label_files = recorder->features.has_cookies ? recorder->label_files : NULL,
 		.reader = recorder->reader,
 		.foreign = recorder->foreign,
 		.elf_reader = recorder->elf_reader,
@@ -616,6 +637,7 @@ void recorder_close(struct recorder *recorder)
 	foreign_plan_free(recorder->foreign);
 	elf_reader_free(recorder->elf_reader);
 	code_stacks_free(recorder->stacks);
+	label_files_free(recorder->label_files);
 	program_memory_free(recorder->memory);
 	kernel_filter_free(recorder->filter);
 	flight_recorder_free(recorder->flight);

@@ -61,6 +61,7 @@ struct recorder {
 	struct cost_meter *costs;
 	struct cost_watch *cost_watch;
 	struct program_memory *memory;
+	struct label_files *label_files;
 	struct foreign_plan *foreign; /* NULL: marks of txtrace alone */
 	struct child_count children; /* of the processes that were named, when they were attached to */
 	struct elf_reader *elf_reader;

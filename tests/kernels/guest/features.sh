@@ -11,17 +11,13 @@ site() {
 	"$recorder" -q -o "$tmp/site.txtrace" -- "$programs/probe_bytes"
 }
 
-at_least() { # at_least VERSION
-	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
-}
-
 # Up to 6.17 only a trap. What later kernels make a call of is the 5-byte nop, or the 10-byte nop, behind a move of the stack over the red zone.
 suits_the_kernel() {
 	local bytes wanted='cc*'
 	bytes=$(site) || return
 	[ "$(uname -m)" = x86_64 ] || wanted='a00020d4*' # brk 5
-	at_least 6.18 && wanted='@(cc*|90e8*|900f1f440000488d642480e8*)'
-	at_least 7.3 && wanted='900f1f440000488d642480e8*'
+	kernel_since 6.18 && wanted='@(cc*|90e8*|900f1f440000488d642480e8*)'
+	kernel_since 7.3 && wanted='900f1f440000488d642480e8*'
 	# shellcheck disable=SC2053 # a pattern
 	[[ $bytes == $wanted ]] || fail "the site is $bytes"
 }

@@ -386,6 +386,73 @@ static void all_programs_together_meet_a_limit_and_give_back_what_they_had(void 
 	program_memory_free(memory);
 }
 
+static void note_copy(struct program_memory *memory, pid_t pid, const void *address, const char *text)
+{
+	const struct event_text copy = { .bytes = text ? text : "",
+					 .length = text ? (uint32_t)strlen(text) : 0,
+					 .is_unreadable = !text };
+
+	assert_int_equal(program_memory_note_copy(memory, (uint32_t)pid, (uintptr_t)address, &copy), 0);
+}
+
+/* Whatever the process has there when the event is read. */
+static void a_copy_goes_before_what_is_there(void **state)
+{
+	struct program_memory *memory = program_memory_new(NULL);
+	pid_t child = child_start();
+	char large[400];
+
+	(void)state;
+	note_all(memory, child, IMAGE, 1);
+	assert_label(memory, child, writable, "a string in writable memory");
+	note_copy(memory, child, writable, "what was there at the mark");
+	assert_label(memory, child, writable, "what was there at the mark");
+	note_copy(memory, child, writable, "then this");
+	assert_label(memory, child, writable, "then this");
+	note_copy(memory, child, writable, "");
+	assert_label(memory, child, writable, "");
+	memset(large, 'x', sizeof(large) - 1);
+	large[sizeof(large) - 1] = '\0';
+	note_copy(memory, child, writable, large);
+	assert_int_equal(label_of(memory, child, writable).length, PROGRAM_LABEL_BYTES_MAX);
+	assert_true(label_of(memory, child, writable).is_truncated);
+	note_copy(memory, child, writable, NULL); /* it may hold anything by now */
+	assert_unreadable(memory, child, writable);
+	note_copy(memory, child, literal, NULL); /* a page that it had not touched yet */
+	assert_label(memory, child, literal, "a literal of this program");
+	child_end(child);
+	program_memory_free(memory);
+}
+
+/* Nothing is looked up in /proc: the number may be that of any process. */
+static void a_file_by_itself_has_what_was_noted(void **state)
+{
+	struct program_memory *memory = program_memory_new(NULL);
+	uint32_t number = PROGRAM_IS_FILE | (uint32_t)getpid();
+	struct proc_mapping mapping;
+	struct event_text text;
+	struct proc_maps maps;
+	uint64_t start;
+	int fd;
+
+	(void)state;
+	assert_int_equal(proc_maps_read(&maps, getpid()), 0);
+	mapping = *proc_maps_find(&maps, (uintptr_t)literal);
+	fd = proc_mapping_open(&mapping, getpid());
+	start = mapping.start;
+	mapping.start = 4096; /* wherever the file has it */
+	mapping.end -= start - mapping.start;
+	assert_int_equal(program_memory_note_mapping(memory, number, 1, 0, &mapping, fd), 0);
+	close(fd);
+	assert_int_equal(program_memory_literal(memory, number, (uintptr_t)literal - start + 4096, &text), 0);
+	assert_int_equal(text.length, strlen(literal));
+	assert_memory_equal(text.bytes, literal, text.length);
+	assert_int_equal(program_memory_label(memory, number, (uintptr_t)literal, &text), 0);
+	assert_true(text.is_unreadable); /* though we have it there */
+	proc_maps_release(&maps);
+	program_memory_free(memory);
+}
+
 static int set_up(void **state)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -414,6 +481,8 @@ int main(void)
 		cmocka_unit_test(an_exec_separates_what_came_before_from_what_comes_after),
 		cmocka_unit_test(a_forked_child_has_its_parents_mappings),
 		cmocka_unit_test(a_mapping_that_takes_anothers_place_replaces_it),
+		cmocka_unit_test(a_copy_goes_before_what_is_there),
+		cmocka_unit_test(a_file_by_itself_has_what_was_noted),
 		cmocka_unit_test(a_program_cannot_make_us_wait),
 		cmocka_unit_test(a_flood_of_labels_spoils_its_own_program_only),
 		cmocka_unit_test(all_programs_together_meet_a_limit_and_give_back_what_they_had),

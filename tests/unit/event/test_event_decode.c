@@ -309,6 +309,45 @@ static void a_text_that_was_not_copied(void **state)
 	}
 }
 
+static struct event_text copied; /* what the source was told last */
+static uint64_t copied_at;
+
+static int note_copy(void *context, uint32_t tgid, uint64_t address, const struct event_text *text)
+{
+	(void)context;
+	assert_int_equal(tgid, 10);
+	copied_at = address;
+	copied = *text;
+	return 0;
+}
+
+static void a_copied_label_is_told_to_the_source(void **state)
+{
+	static const struct label_source source = { .read = read_label, .note_copy = note_copy };
+	struct {
+		struct wire_text base;
+		char text[WIRE_TEXT_SHORT];
+	} wire = { .base = { .value = 0x7000, .text_length = 4 }, .text = "heap" };
+	struct event event;
+
+	(void)state;
+	HEADER(wire.base, WIRE_LABEL, 0);
+	assert_int_equal(event_decode(&wire, sizeof(wire), &source, &event), 1);
+	assert_int_equal(copied_at, 0x7000);
+	assert_text(&copied, "heap");
+	assert_false(copied.is_truncated || copied.is_unreadable);
+	wire.base.header.flags = WIRE_IS_TRUNCATED;
+	assert_int_equal(event_decode(&wire, sizeof(wire), &source, &event), 1);
+	assert_true(copied.is_truncated);
+	wire.base.header.flags = WIRE_IS_UNREADABLE;
+	assert_int_equal(event_decode(&wire, sizeof(wire), &source, &event), 1);
+	assert_true(copied.is_unreadable);
+	assert_int_equal(copied.length, 0);
+	assert_int_equal(event_decode(&wire, sizeof(wire), &labels, &event), 1); /* nobody wants to know */
+	wire.base.text_length = WIRE_TEXT_SHORT + 1;
+	assert_int_equal(event_decode(&wire, sizeof(wire), &source, &event), -EBADMSG);
+}
+
 struct key_with_clocks {
 	struct wire_key keyed;
 	struct wire_clocks clocks;
@@ -442,6 +481,7 @@ static void records_that_are_cut_off_are_refused(void **state)
 		[EVENT_LOSS] = sizeof(struct wire_loss),
 		[WIRE_VALUE] = sizeof(struct wire_text),
 		[WIRE_ABANDON] = sizeof(struct wire_span),
+		[WIRE_LABEL] = sizeof(struct wire_text),
 	};
 	uint64_t bytes[64] = { 0 };
 	struct event event;
@@ -456,7 +496,7 @@ static void records_that_are_cut_off_are_refused(void **state)
 			((struct wire_process *)bytes)->change = WIRE_PROCESS_EXITED;
 		for (size_t size = 0; size <= sizeof(bytes); size++)
 			assert_int_equal(decode(bytes, size, &event),
-					 wanted && size >= wanted ? 0 : -EBADMSG);
+					 wanted && size >= wanted ? kind == WIRE_LABEL : -EBADMSG);
 	}
 }
 
@@ -497,6 +537,7 @@ static void the_kinds_that_tell_about_spans(void **state)
 		assert_true(wire_kind_is_span(kind));
 	assert_true(wire_kind_is_span(WIRE_VALUE));
 	assert_true(wire_kind_is_span(WIRE_ABANDON));
+	assert_true(wire_kind_is_span(WIRE_LABEL));
 	assert_false(wire_kind_is_span(EVENT_LOSS));
 }
 
@@ -511,6 +552,7 @@ int main(void)
 		cmocka_unit_test(marks),
 		cmocka_unit_test(texts),
 		cmocka_unit_test(a_text_that_was_not_copied),
+		cmocka_unit_test(a_copied_label_is_told_to_the_source),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(a_loss),
 		cmocka_unit_test(a_process),

@@ -30,6 +30,12 @@ struct elf_segments {
 int elf_segments_read(struct elf_segments *segments, int fd);
 void elf_segments_release(struct elf_segments *segments);
 
+/* One that is mapped, and that nobody can write to there. */
+static inline bool elf_segment_is_read_only(const Elf64_Phdr *segment)
+{
+	return segment->p_type == PT_LOAD && segment->p_flags & PF_R && !(segment->p_flags & PF_W);
+}
+
 /* All of it; -EBADMSG: it reaches beyond the end of the file; errors of pread. */
 int elf_read(int fd, void *to, uint64_t size, uint64_t offset);
 

@@ -20,7 +20,7 @@ static uint64_t lowest_code(const struct elf_segments *segments)
 }
 
 /* The read-only segments, where bias moved them. */
-static int note_segments(struct program_memory *memory, uint32_t tgid, uint64_t now_ns, uint64_t code_start,
+static int note_segments(struct program_memory *memory, uint32_t tgid, uint64_t now_ns, uint64_t image,
 			 const struct proc_mapping *mapping, const struct elf_segments *segments,
 			 uint64_t bias)
 {
@@ -30,16 +30,14 @@ static int note_segments(struct program_memory *memory, uint32_t tgid, uint64_t 
 		const Elf64_Phdr *segment = &segments->list[i];
 		struct proc_mapping part = *mapping;
 
-		if (segment->p_type != PT_LOAD || segment->p_flags & PF_W || !(segment->p_flags & PF_R) ||
-		    segment->p_offset > INT64_MAX)
+		if (!elf_segment_is_read_only(segment) || segment->p_offset > INT64_MAX)
 			continue;
 		part.start = (segment->p_vaddr + bias) & ~PAGE_MASK;
 		part.offset = segment->p_offset & ~PAGE_MASK;
 		part.end = (segment->p_vaddr + bias + segment->p_filesz + PAGE_MASK) & ~PAGE_MASK;
 		part.is_readable = true;
 		if (part.end > part.start && part.end < UINT64_C(1) << 56)
-			err = program_memory_note_mapping(memory, tgid, code_start | 1, now_ns, &part,
-							  segments->fd);
+			err = program_memory_note_mapping(memory, tgid, image, now_ns, &part, segments->fd);
 	}
 	return err;
 }
@@ -57,7 +55,13 @@ int program_image_note(struct program_memory *memory, uint32_t tgid, uint64_t no
 	bias = code_start - code;
 	err = code == UINT64_MAX || code > code_start || bias & PAGE_MASK
 		      ? -EBADMSG
-		      : note_segments(memory, tgid, now_ns, code_start, mapping, &segments, bias);
+		      : note_segments(memory, tgid, now_ns, code_start | 1, mapping, &segments, bias);
 	elf_segments_release(&segments);
 	return err;
+}
+
+int program_image_note_file(struct program_memory *memory, uint32_t number,
+			    const struct proc_mapping *mapping, const struct elf_segments *segments)
+{
+	return note_segments(memory, number, 0, 1, mapping, segments, 0);
 }

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "attach/elf/elf_segments.h"
 #include "attach/process/proc_maps.h"
 #include "attach/process/program_memory.h"
 
@@ -19,5 +20,9 @@
  */
 int program_image_note(struct program_memory *memory, uint32_t tgid, uint64_t now_ns, uint64_t code_start,
 		       const struct proc_mapping *mapping, int fd);
+
+/* The same for the file itself, number: PROGRAM_IS_FILE and its own; at the addresses that it has. */
+int program_image_note_file(struct program_memory *memory, uint32_t number,
+			    const struct proc_mapping *mapping, const struct elf_segments *segments);
 
 #endif

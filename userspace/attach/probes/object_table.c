@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 struct object **object_table_slot(struct object_table *table, const struct proc_mapping *mapping, pid_t pid)
 {
 	uint64_t hash = (mapping->inode ^ (uint64_t)pid << 32 ^ mapping->dev_minor) * 0x9e3779b97f4a7c15ull;
@@ -86,6 +88,7 @@ static struct probe_links *object_take(struct object_table *table, struct object
 		table->site_cnt -= object->site_cnt;
 		table->link_cnt -= probe_links_cnt(links);
 	}
+	label_files_retire(table->label_files, object->label_file, clock_now_ns());
 	if (object->fd >= 0)
 		close(object->fd);
 	free(object->path);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "attach/probes/label_files.h"
 #include "attach/probes/link_closer.h"
 #include "attach/probes/probe_links.h"
 #include "attach/process/proc_maps.h"
@@ -29,6 +30,7 @@ struct object {
 	ino_t file_inode;
 	struct probe_links *links;
 	size_t site_cnt;
+	uint32_t label_file; /* number of the file, if its labels are told by their places; else 0 */
 	char *path;
 };
 
@@ -36,6 +38,7 @@ struct object {
 
 struct object_table {
 	struct link_closer *closer; /* closes the links of what is removed; NULL: they are closed at once */
+	struct label_files *label_files; /* is told which files are removed; may be NULL */
 	struct object *buckets[OBJECT_BUCKET_CNT];
 	size_t object_cnt; /* attached now */
 	size_t site_cnt;

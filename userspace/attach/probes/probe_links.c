@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/probes/label_files.h"
 #include "attach/probes/link_opener.h"
 #include "attach/probes/probe_path.h"
 #include "attach/probes/uprobe_multi.h"
@@ -50,6 +51,14 @@ int probe_program_prepare(struct bpf_program *prog, const struct kernel_features
 static uint64_t site_offset(const struct attempt *attempt, const struct probe_site *site)
 {
 	return attempt->is_fast ? site->fast_offset : site->offset;
+}
+
+static uint64_t site_cookie(const struct attempt *attempt, const struct probe_program *program,
+			    const struct probe_site *site)
+{
+	const struct label_file *file = attempt->options->label_file;
+
+	return file ? label_file_cookie(file, site_offset(attempt, site)) : program->cookie;
 }
 
 /* The sites of one probe follow one another: the first of them, and how many. */
@@ -112,7 +121,7 @@ static int arrays_fill(struct site_arrays *arrays, const struct attempt *attempt
 		for (size_t site = 0; site < cnt; site++, arrays->cnt++) {
 			arrays->offsets[arrays->cnt] = site_offset(attempt, &sites[site]);
 			arrays->semaphore_offsets[arrays->cnt] = sites[site].semaphore_offset;
-			arrays->cookies[arrays->cnt] = program->cookie;
+			arrays->cookies[arrays->cnt] = site_cookie(attempt, program, &sites[site]);
 		}
 	}
 	return 0;
@@ -182,7 +191,7 @@ static int attach_perf(const struct attempt *attempt, const struct probe_program
 		       const struct probe_site *site)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = site->semaphore_offset,
-		    .bpf_cookie = program->cookie);
+		    .bpf_cookie = site_cookie(attempt, program, site));
 	struct probe_link *link = links_reserve(attempt->links);
 	struct bpf_link *perf;
 

@@ -23,6 +23,7 @@
 #include "base/error.h"
 
 struct bpf_program;
+struct label_file;
 struct link_opener;
 
 /*
@@ -46,6 +47,8 @@ struct probe_links_options {
 	const struct kernel_features *features;
 	const struct probe_program *programs;
 	size_t program_cnt;
+	/* the file's, for the cookies of marks instead of the programs' own; NULL: those */
+	const struct label_file *label_file;
 	pid_t pid; /* the process to probe; 0: every process that maps the file */
 	/* makes the links of uprobe_multi; NULL: we wait for as long as that takes */
 	struct link_opener *opener;

@@ -36,6 +36,7 @@ struct saved_mapping {
 struct label {
 	uint64_t address; /* 0: free */
 	const char *bytes;
+	char *room; /* of one that is copied, for PROGRAM_LABEL_BYTES_MAX; else NULL */
 	uint16_t length;
 	bool is_truncated;
 	bool is_unreadable;
@@ -508,7 +509,7 @@ static const struct saved_mapping *mapping_get(struct program_memory *memory, ui
 	struct proc_maps maps;
 	int fd;
 
-	if (known || image->newer || image->look_cnt >= PROGRAM_LOOK_CNT_MAX)
+	if (known || image->newer || tgid & PROGRAM_IS_FILE || image->look_cnt >= PROGRAM_LOOK_CNT_MAX)
 		return known;
 	image->look_cnt++;
 	if (process_reader_maps(memory->reader, &maps, (pid_t)tgid))
@@ -534,7 +535,7 @@ static int read_label(struct program_memory *memory, uint32_t tgid, struct image
 
 	if (mapping && !mapping->is_writable)
 		err = read_mapped(memory, mapping, address, string);
-	if (err && !image->newer)
+	if (err && !image->newer && !(tgid & PROGRAM_IS_FILE))
 		err = process_reader_string(memory->reader, string, (pid_t)tgid, address);
 	if (err && mapping && mapping->is_writable)
 		err = read_mapped(memory, mapping, address, string);
@@ -547,34 +548,60 @@ static void label_fill(struct label *label, const struct process_string *string,
 	label->bytes = bytes;
 	label->length = (uint16_t)string->length;
 	label->is_truncated = string->is_truncated;
+	label->is_unreadable = false;
 }
 
 static void label_text(const struct label *label, struct event_text *out)
 {
-	*out = (struct event_text){ .bytes = label->bytes, .length = label->length };
-	out->is_truncated = label->is_truncated;
+	*out = (struct event_text){ .bytes = "" };
 	out->is_unreadable = label->is_unreadable;
+	if (label->is_unreadable)
+		return;
+	out->bytes = label->bytes;
+	out->length = label->length;
+	out->is_truncated = label->is_truncated;
 }
 
-/* A label that is not in the table yet: reads it and puts it there, also if it cannot be read. */
-static int label_add(struct program_memory *memory, uint32_t tgid, struct image *image, uint64_t address,
-		     struct event_text *out)
+/* What is in the table; NULL: nothing is. */
+static struct label *label_find(const struct program_memory *memory, const struct image *image,
+				uint64_t address)
 {
-	struct process_string string = { 0 };
-	struct label *label;
-	char *bytes;
+	struct label *label = image->label_capacity ? label_slot(memory, image->labels, image->label_capacity,
+								 address)
+						    : NULL;
 
+	return label && label->address ? label : NULL;
+}
+
+/* A label that is not in the table yet, unreadable so far. NULL: the limit is met, or no memory. */
+static struct label *label_make(struct program_memory *memory, struct image *image, uint64_t address)
+{
+	struct label *label;
+
+	memory->stats.label_cnt++;
 	if (image->label_cnt >= PROGRAM_LABEL_CNT_MAX || !labels_grow(memory, image)) {
 		memory->stats.refused_cnt++;
 		memory->stats.unreadable_cnt++;
-		return image->label_cnt >= PROGRAM_LABEL_CNT_MAX ? 0 : -ENOMEM;
+		return NULL;
 	}
 	label = label_slot(memory, image->labels, image->label_capacity, address);
 	*label = (struct label){ .address = address, .bytes = "", .is_unreadable = true };
 	image->label_cnt++;
+	return label;
+}
+
+/* Also if it cannot be read: it is not tried again. */
+static int label_add(struct program_memory *memory, uint32_t tgid, struct image *image, uint64_t address,
+		     struct event_text *out)
+{
+	struct process_string string = { 0 };
+	struct label *label = label_make(memory, image, address);
+	char *bytes;
+
+	if (!label)
+		return image->label_cnt >= PROGRAM_LABEL_CNT_MAX ? 0 : -ENOMEM;
 	if (read_label(memory, tgid, image, address, &string) == 0) {
 		bytes = image_bytes(memory, image, string.length);
-		label->is_unreadable = !bytes;
 		memory->stats.refused_cnt += !bytes;
 		if (bytes)
 			label_fill(label, &string, bytes);
@@ -584,33 +611,74 @@ static int label_add(struct program_memory *memory, uint32_t tgid, struct image 
 	return 0;
 }
 
+/* Counts a string of a program for which there is no memory. */
+static int refuse(struct program_memory *memory)
+{
+	memory->stats.label_cnt++;
+	memory->stats.unreadable_cnt++;
+	memory->stats.refused_cnt++;
+	return -ENOMEM;
+}
+
 int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t address,
 			 struct event_text *out)
 {
+	const struct label *label;
 	struct program *program;
-	struct image *image;
-	struct label *label;
 
 	*out = (struct event_text){ .bytes = "" };
 	if (!address)
 		return 0;
 	out->is_unreadable = true;
 	program = program_get(memory, tgid);
-	if (!program) {
-		memory->stats.label_cnt++;
-		memory->stats.unreadable_cnt++;
-		memory->stats.refused_cnt++;
+	if (!program)
+		return refuse(memory);
+	label = label_find(memory, program->oldest, address);
+	if (!label)
+		return label_add(memory, tgid, program->oldest, address, out);
+	label_text(label, out);
+	return 0;
+}
+
+/* What was copied; of what could not be, the literal. False: it is unreadable. */
+static bool copied_string(struct program_memory *memory, uint32_t tgid, struct image *image,
+			  uint64_t address, const struct event_text *text, struct process_string *string)
+{
+	const struct saved_mapping *mapping;
+
+	if (text->is_unreadable) {
+		mapping = mapping_get(memory, tgid, image, address);
+		return mapping && !mapping->is_writable &&
+		       read_mapped(memory, mapping, address, string) == 0;
+	}
+	string->is_truncated = text->is_truncated || text->length > PROGRAM_LABEL_BYTES_MAX;
+	string->length = text->length > PROGRAM_LABEL_BYTES_MAX ? PROGRAM_LABEL_BYTES_MAX : text->length;
+	memcpy(string->bytes, text->bytes, string->length);
+	return true;
+}
+
+int program_memory_note_copy(struct program_memory *memory, uint32_t tgid, uint64_t address,
+			     const struct event_text *text)
+{
+	struct program *program = program_get(memory, tgid);
+	struct process_string string = { 0 };
+	struct label *label;
+
+	if (!program)
+		return refuse(memory);
+	label = label_find(memory, program->oldest, address);
+	if (!label)
+		label = label_make(memory, program->oldest, address);
+	if (!label)
 		return -ENOMEM;
-	}
-	image = program->oldest;
-	label = image->label_capacity ? label_slot(memory, image->labels, image->label_capacity, address)
-				      : NULL;
-	if (label && label->address) {
-		label_text(label, out);
-		return 0;
-	}
-	memory->stats.label_cnt++;
-	return label_add(memory, tgid, image, address, out);
+	label->is_unreadable = true;
+	if (!label->room)
+		label->room = image_bytes(memory, program->oldest, PROGRAM_LABEL_BYTES_MAX);
+	memory->stats.refused_cnt += !label->room;
+	if (label->room && copied_string(memory, tgid, program->oldest, address, text, &string))
+		label_fill(label, &string, label->room);
+	memory->stats.unreadable_cnt += label->is_unreadable;
+	return label->room ? 0 : -ENOMEM;
 }
 
 int program_memory_literal(struct program_memory *memory, uint32_t tgid, uint64_t address,

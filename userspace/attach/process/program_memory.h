@@ -30,6 +30,12 @@
 #define PROGRAM_FILE_CNT_MAX 1024     /* files open at the same time */
 #define PROGRAM_MEMORY_BYTES_MAX (256u << 20) /* of strings and tables; further strings are unreadable */
 
+/*
+ * In the place of a tgid: a file by itself, with a number that the caller
+ * chooses. What is noted of it is all that is known; no process is looked at.
+ */
+#define PROGRAM_IS_FILE 0x80000000u
+
 struct process_reader;
 struct program_memory;
 
@@ -40,8 +46,8 @@ void program_memory_free(struct program_memory *memory);
 /*
  * The string at the address in that process. *out is always filled: length 0
  * and is_unreadable if it could not be read. The bytes stay valid until that
- * process is invalidated or forgotten. 0, or -ENOMEM (then *out is unreadable,
- * too). Address 0 is an empty string.
+ * process is invalidated or forgotten, or the next copy of the string is noted.
+ * 0, or -ENOMEM (then *out is unreadable, too). Address 0 is an empty string.
  */
 int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t address,
 			 struct event_text *out);
@@ -52,6 +58,14 @@ int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t 
  */
 int program_memory_literal(struct program_memory *memory, uint32_t tgid, uint64_t address,
 			   struct event_text *out);
+
+/*
+ * In the order of events: the kernel side has copied the string from that
+ * address, which holds it now. Where it could not, what is there is known if it
+ * is a literal. 0, or -ENOMEM: then the string is unreadable.
+ */
+int program_memory_note_copy(struct program_memory *memory, uint32_t tgid, uint64_t address,
+			     const struct event_text *text);
 
 /*
  * The image of a process is what one exec made; it is named by any number that

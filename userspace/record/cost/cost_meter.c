@@ -42,6 +42,8 @@ static const struct {
 	/* by the programs of foreign begins and ends, as is the next */
 	{ "value", WIRE_VALUE, WITH_ANOTHER, { NULL } },
 	{ "abandon", WIRE_ABANDON, WITH_ANOTHER, { NULL } },
+	/* by those that send what has the label */
+	{ "label", WIRE_LABEL, WITH_ANOTHER, { NULL } },
 	{ "thread", WIRE_THREAD, BY_TRACEPOINT, { "on_fork", "on_rename" } },
 	{ "thread_exit", WIRE_THREAD_EXIT, BY_TRACEPOINT, { "on_exit_of_thread" } },
 	{ "exec", WIRE_EXEC, BY_TRACEPOINT, { "on_exec" } },

@@ -20,7 +20,7 @@
 
 /* As in bpf/span_filter.bpf.c. */
 struct label_name {
-	uint64_t address;
+	uint64_t label;
 	uint32_t tgid;
 	uint32_t padding;
 };
@@ -35,7 +35,7 @@ struct kernel_filter {
 	struct txtrace_bpf *bpf;
 	const struct span_choices *choices;
 	struct id_map programs; /* by tgid: the address of its code */
-	/* by tgid and address of a label: the same, as it was told to the kernel side */
+	/* by tgid and address of a label: the same, as the kernel side was told; a place has no tgid */
 	struct id_map told;
 };
 
@@ -102,19 +102,21 @@ static void forget_all(struct id_map *map)
 	id_map_init(map);
 }
 
-void kernel_filter_see_label(struct kernel_filter *filter, uint32_t tgid, uint64_t address,
-			     const struct event_text *label)
+void kernel_filter_see_label(struct kernel_filter *filter, uint32_t tgid, uint64_t label,
+			     const struct event_text *text)
 {
-	void *program = filter->choices->label_cnt ? id_map_get(&filter->programs, 0, tgid) : NULL;
-	const struct label_name name = { .address = address, .tgid = tgid };
-	struct label_verdict verdict = { .code_start = (uintptr_t)program };
+	bool is_place = label & WIRE_LABEL_IS_PLACE;
+	const struct label_name name = { .label = label, .tgid = is_place ? 0 : tgid };
+	void *program = is_place ? filter : id_map_get(&filter->programs, 0, tgid);
+	struct label_verdict verdict = { .code_start = is_place ? 0 : (uintptr_t)program };
 
-	if (!program || id_map_get(&filter->told, tgid, address) == program)
+	if (!filter->choices->label_cnt || !program ||
+	    id_map_get(&filter->told, name.tgid, label) == program)
 		return;
 	if (filter->told.cnt >= LABELS)
 		forget_all(&filter->told);
-	verdict.is_wanted = span_choices_want_label(filter->choices, label);
-	if (!id_map_put(&filter->told, tgid, address, program))
+	verdict.is_wanted = span_choices_want_label(filter->choices, text);
+	if (!id_map_put(&filter->told, name.tgid, label, program))
 		bpf_map_update_elem(bpf_map__fd(filter->bpf->maps.span_labels), &name, &verdict, BPF_ANY);
 }
 

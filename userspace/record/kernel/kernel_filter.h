@@ -24,10 +24,13 @@ int kernel_filter_prepare(struct txtrace_bpf *bpf, const struct span_choices *ch
 struct kernel_filter *kernel_filter_new(struct txtrace_bpf *bpf, const struct span_choices *choices);
 void kernel_filter_free(struct kernel_filter *filter); /* NULL is allowed */
 
-/* In the order of events: the process runs this program; a string of it was read. */
+/*
+ * In the order of events: the process runs this program; a string of it was
+ * read, which is the same each time: no label that was copied (txtrace/event.h).
+ */
 void kernel_filter_see_process(struct kernel_filter *filter, const struct event *event);
-void kernel_filter_see_label(struct kernel_filter *filter, uint32_t tgid, uint64_t address,
-			     const struct event_text *label);
+void kernel_filter_see_label(struct kernel_filter *filter, uint32_t tgid, uint64_t label,
+			     const struct event_text *text);
 
 /* Adds what was left out so far, by enum txtrace_left_out. */
 void kernel_filter_count(const struct wire_counters *counters, uint32_t cpu_cnt, uint64_t *left_out_cnt);

@@ -303,6 +303,11 @@ int kernel_side_rings_fd(const struct kernel_side *side)
 	return bpf_map__fd(side->bpf->maps.rings);
 }
 
+int kernel_side_label_files_fd(const struct kernel_side *side)
+{
+	return bpf_map__fd(side->bpf->maps.label_files);
+}
+
 const struct wire_counters *kernel_side_counters(const struct kernel_side *side)
 {
 	return side->bpf->bss->counters;

@@ -51,6 +51,7 @@ int kernel_side_open(struct kernel_side **side, const struct kernel_side_options
 /* the skeleton, for what has a file of its own */
 struct txtrace_bpf *kernel_side_bpf(struct kernel_side *side);
 int kernel_side_rings_fd(const struct kernel_side *side);
+int kernel_side_label_files_fd(const struct kernel_side *side); /* bpf/label.h */
 const struct wire_counters *kernel_side_counters(const struct kernel_side *side);
 /* begins that found no room, see bpf/foreign.bpf.c */
 uint64_t kernel_side_full_cnt(const struct kernel_side *side);
