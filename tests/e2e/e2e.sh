@@ -20,6 +20,11 @@ programs=$tmp/programs
 cp -r "$([ -d "$BUILD/programs" ] && echo "$BUILD" || echo build)/programs" "$programs" # a flavour of the build shares them
 number=0
 
+# The programs wait until the recorders of this test record, which these tell a service manager.
+export TXTRACE_TESTS_READY=$tmp/ready NOTIFY_SOCKET=@txtrace-tests-$$
+mkdir -p "$TXTRACE_TESTS_READY"
+"$programs/notified" --socket "${NOTIFY_SOCKET#@}" --folder "$TXTRACE_TESTS_READY" --watch $$ </dev/null >/dev/null || exit
+
 need_bpf() {
 	local reason=
 	[ "$(id -u)" = 0 ] || reason="not root"

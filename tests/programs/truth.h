@@ -50,12 +50,14 @@
 
 #include "probe_count.h"
 #include "program_options.h"
+#include "recorders_ready.h"
 #include "txtrace.h"
 
 #define NS_PER_MS 1000000ull
 #define TRUTH_STAY_MAX 8
 /* from the last probe to a recorder that records: it takes milliseconds on an idle machine */
 #define SETTLE_NS 500000000
+#define READY_LIMIT_S 300
 
 struct reading {
 	uint64_t mono_ns;
@@ -521,7 +523,8 @@ static inline struct truth_options truth_options_parse(const char *what, int arg
  * set all probes. A tracer sets them one after the other, and each one that is
  * set counts the semaphore up. One that was told to set only some never gets to
  * the number that the program has: then it is awaited that the count stays as
- * it is.
+ * it is. At last the recorders of the test have to record: with several targets
+ * that may be long after the probes of this one were set.
  */
 static inline void wait_until_traced(double limit_s)
 {
@@ -532,7 +535,8 @@ static inline void wait_until_traced(double limit_s)
 
 	if (getenv("TXTRACE_EMULATED"))
 		limit_s *= 10;
-	while (limit_s > 0 && (!set_cnt || clock_ns(CLOCK_MONOTONIC) - change_ns < settle_ns)) {
+	while (limit_s > 0 && (!set_cnt || clock_ns(CLOCK_MONOTONIC) - change_ns < settle_ns ||
+			       !recorders_are_ready())) {
 		unsigned int now_set_cnt = __atomic_load_n(&txtrace_semaphore, __ATOMIC_RELAXED);
 
 		/* the last probe is counted before it is set */
@@ -548,6 +552,8 @@ static inline void wait_until_traced(double limit_s)
 				limit_s);
 			exit(3);
 		}
+		must(clock_ns(CLOCK_MONOTONIC) - start_ns < (uint64_t)((limit_s + READY_LIMIT_S) * 1e9),
+		     "a recorder of this test does not begin to record");
 		usleep(5000);
 	}
 }
