@@ -61,6 +61,7 @@ int attach_new(struct attach **attach, const struct attach_options *options)
 		return -ENOMEM;
 	(*attach)->options = *options;
 	(*attach)->objects.label_files = options->label_files;
+	object_table_init(&(*attach)->objects);
 	id_map_init(&(*attach)->processes);
 	if (options->closes_aside)
 		(*attach)->objects.closer = link_closer_new();
@@ -190,7 +191,6 @@ static int add_file(struct attach *attach, const struct proc_mapping *mapping, i
 		    uint64_t seen_ns, struct error *error)
 {
 	pid_t owner = owner_of(attach, pid);
-	struct object **slot;
 	struct object *object;
 	struct stat file;
 	int result;
@@ -200,14 +200,13 @@ static int add_file(struct attach *attach, const struct proc_mapping *mapping, i
 		close(fd);
 		return result;
 	}
-	slot = object_table_same_file(&attach->objects, &file, owner);
-	if (slot) {
-		object_table_rename(&attach->objects, slot, mapping);
+	object = object_table_same_file(&attach->objects, &file, owner);
+	if (object) {
+		object_table_rename(&attach->objects, object, mapping);
 		close(fd);
 		return 0;
 	}
-	object = object_table_add(object_table_slot(&attach->objects, mapping, owner), mapping, owner,
-				  clock_now_ns());
+	object = object_table_add(&attach->objects, mapping, owner, clock_now_ns());
 	result = object ? object_open(attach, object, fd, mapping, owner, error) : -ENOMEM;
 	if (object) {
 		object->seen_ns = seen_ns;
@@ -218,7 +217,7 @@ static int add_file(struct attach *attach, const struct proc_mapping *mapping, i
 		close(fd);
 	if (result == -ETIMEDOUT) {
 		put_off(attach, mapping->path);
-		object_table_remove(&attach->objects, object_table_slot(&attach->objects, mapping, owner));
+		object_table_remove(&attach->objects, object);
 		return 0;
 	}
 	return result;
@@ -253,11 +252,10 @@ static bool is_known(const struct object *object, const struct scan *scan)
 }
 
 /* A file that cannot be opened is remembered, and said: it may be the one with the probes. */
-static int add_unreadable(struct scan *scan, struct object **slot, const struct proc_mapping *mapping,
-			  int err)
+static int add_unreadable(struct scan *scan, const struct proc_mapping *mapping, int err)
 {
-	struct object *object = object_table_add(slot, mapping, owner_of(scan->attach, scan->pid),
-						 clock_now_ns());
+	struct object *object = object_table_add(&scan->attach->objects, mapping,
+						 owner_of(scan->attach, scan->pid), clock_now_ns());
 
 	if (!object)
 		return -ENOMEM;
@@ -278,22 +276,22 @@ static int scan_object(void *context, const struct proc_mapping *mapping)
 {
 	struct scan *scan = context;
 	struct attach *attach = scan->attach;
-	struct object **slot = object_table_slot(&attach->objects, mapping, owner_of(attach, scan->pid));
+	struct object *object = object_table_find(&attach->objects, mapping, owner_of(attach, scan->pid));
 	int fd, result;
 
-	if (is_known(*slot, scan)) {
-		(*slot)->seen_ns = scan->now_ns;
+	if (is_known(object, scan)) {
+		object->seen_ns = scan->now_ns;
 		return 0;
 	}
-	if (*slot)
-		object_table_remove(&attach->objects, slot);
+	if (object)
+		object_table_remove(&attach->objects, object);
 	if (link_opener_is_held(attach->opener)) {
 		attach->has_put_off = true;
 		return 0;
 	}
 	fd = process_reader_open(attach->options.reader, mapping, scan->maps->pid);
 	if (fd < 0)
-		return add_unreadable(scan, slot, mapping, fd);
+		return add_unreadable(scan, mapping, fd);
 	result = add_file(attach, mapping, fd, scan->pid, scan->now_ns, scan->error);
 	if (result < 0)
 		scan->err = result;
@@ -314,8 +312,8 @@ static void note_mappings(const struct scan *scan)
 		return;
 	for (size_t i = 0; i < scan->maps->cnt; i++) {
 		const struct proc_mapping *mapping = &scan->maps->mappings[i];
-		const struct object *object = *object_table_slot(&attach->objects, mapping,
-								 owner_of(attach, scan->pid));
+		const struct object *object = object_table_find(&attach->objects, mapping,
+								owner_of(attach, scan->pid));
 
 		if (object && object->fd >= 0)
 			program_memory_note_mapping(attach->options.memory, (uint32_t)scan->pid, scan->image,
@@ -462,11 +460,11 @@ struct command_scan {
 /* Nobody runs it yet: it may be in the midst of being written, and is looked at again when somebody does. */
 static void forget_unprobed(const struct command_scan *scan, const struct proc_mapping *mapping)
 {
-	struct object **slot = object_table_slot(&scan->attach->objects, mapping,
-						 owner_of(scan->attach, scan->pid));
+	struct object *object = object_table_find(&scan->attach->objects, mapping,
+						  owner_of(scan->attach, scan->pid));
 
-	if (*slot && !(*slot)->links)
-		object_table_remove(&scan->attach->objects, slot);
+	if (object && !object->links)
+		object_table_remove(&scan->attach->objects, object);
 }
 
 /* Once it runs, a scan meets the file under the numbers of its mapping, and finds that it is known. */
@@ -483,7 +481,7 @@ static int add_open(struct command_scan *scan, const char *path, int fd)
 	mapping.inode = file.st_ino;
 	mapping.dev_major = major(file.st_dev);
 	mapping.dev_minor = minor(file.st_dev);
-	if (*object_table_slot(&scan->attach->objects, &mapping, owner_of(scan->attach, scan->pid))) {
+	if (object_table_find(&scan->attach->objects, &mapping, owner_of(scan->attach, scan->pid))) {
 		close(fd);
 		return 0;
 	}
@@ -555,7 +553,7 @@ void attach_forget(struct attach *attach, pid_t pid, uint64_t before_ns)
 bool attach_knows(struct attach *attach, uint32_t dev_major, uint32_t dev_minor, uint64_t inode)
 {
 	struct proc_mapping mapping = { .dev_major = dev_major, .dev_minor = dev_minor, .inode = inode };
-	const struct object *object = *object_table_slot(&attach->objects, &mapping, 0);
+	const struct object *object = object_table_find(&attach->objects, &mapping, 0);
 
 	return object && (object->links || object->seen_ns + SCAN_INTERVAL_NS >= clock_now_ns());
 }
@@ -565,7 +563,7 @@ int attach_note_program(struct attach *attach, pid_t pid, const struct attach_pr
 	struct proc_mapping mapping = { .dev_major = program->dev_major,
 					.dev_minor = program->dev_minor,
 					.inode = program->inode };
-	const struct object *object = *object_table_slot(&attach->objects, &mapping, owner_of(attach, pid));
+	const struct object *object = object_table_find(&attach->objects, &mapping, owner_of(attach, pid));
 
 	if (!object)
 		return -ENOENT;
@@ -657,6 +655,7 @@ void attach_close(struct attach *attach)
 	closer = attach->objects.closer;
 	attach->objects.closer = NULL;
 	object_table_remove_chosen(&attach->objects, is_any, NULL);
+	object_table_release(&attach->objects);
 	link_closer_free(closer);
 	link_opener_free(attach->opener);
 	free(attach->held_path);

@@ -7,24 +7,38 @@
 
 #include "base/clock.h"
 
-struct object **object_table_slot(struct object_table *table, const struct proc_mapping *mapping, pid_t pid)
+void object_table_init(struct object_table *table)
 {
-	uint64_t hash = (mapping->inode ^ (uint64_t)pid << 32 ^ mapping->dev_minor) * 0x9e3779b97f4a7c15ull;
-	struct object **slot = &table->buckets[hash >> 52 & (OBJECT_BUCKET_CNT - 1)];
-
-	while (*slot && !((*slot)->inode == mapping->inode && (*slot)->dev_major == mapping->dev_major &&
-			  (*slot)->dev_minor == mapping->dev_minor && (*slot)->pid == pid))
-		slot = &(*slot)->next;
-	return slot;
+	id_map_init(&table->objects);
 }
 
-struct object *object_table_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid,
+void object_table_release(struct object_table *table)
+{
+	id_map_release(&table->objects);
+}
+
+/* The kernel's number of a device has 12 bits and 20. */
+static uint64_t owner_and_device(pid_t pid, uint32_t dev_major, uint32_t dev_minor)
+{
+	return (uint64_t)(uint32_t)pid << 32 | dev_major << 20 | dev_minor;
+}
+
+struct object *object_table_find(const struct object_table *table, const struct proc_mapping *mapping,
+				 pid_t pid)
+{
+	return id_map_get(&table->objects, mapping->inode,
+			  owner_and_device(pid, mapping->dev_major, mapping->dev_minor));
+}
+
+struct object *object_table_add(struct object_table *table, const struct proc_mapping *mapping, pid_t pid,
 				uint64_t open_ns)
 {
 	struct object *object = calloc(1, sizeof(*object));
 	char *path = strdup(mapping->path);
 
-	if (!object || !path) {
+	if (!object || !path ||
+	    id_map_put(&table->objects, mapping->inode,
+		       owner_and_device(pid, mapping->dev_major, mapping->dev_minor), object)) {
 		free(object);
 		free(path);
 		return NULL;
@@ -36,32 +50,36 @@ struct object *object_table_add(struct object **slot, const struct proc_mapping 
 	object->open_ns = open_ns;
 	object->path = path;
 	object->fd = -1;
-	object->next = *slot;
-	*slot = object;
 	return object;
 }
 
-struct object **object_table_same_file(struct object_table *table, const struct stat *file, pid_t pid)
+struct object *object_table_same_file(const struct object_table *table, const struct stat *file, pid_t pid)
 {
-	for (size_t i = 0; i < OBJECT_BUCKET_CNT; i++)
-		for (struct object **slot = &table->buckets[i]; *slot; slot = &(*slot)->next)
-			if ((*slot)->fd >= 0 && (*slot)->file_inode == file->st_ino &&
-			    (*slot)->file_dev == file->st_dev && (*slot)->pid == pid)
-				return slot;
+	struct object *object;
+
+	for (size_t i = 0; (object = id_map_next(&table->objects, &i));)
+		if (object->fd >= 0 && object->file_inode == file->st_ino &&
+		    object->file_dev == file->st_dev && object->pid == pid)
+			return object;
 	return NULL;
 }
 
-void object_table_rename(struct object_table *table, struct object **slot, const struct proc_mapping *mapping)
+static void take_out(struct object_table *table, const struct object *object)
 {
-	struct object *object = *slot;
+	id_map_remove(&table->objects, object->inode,
+		      owner_and_device(object->pid, object->dev_major, object->dev_minor));
+}
 
-	*slot = object->next;
+void object_table_rename(struct object_table *table, struct object *object,
+			 const struct proc_mapping *mapping)
+{
+	if (id_map_put(&table->objects, mapping->inode,
+		       owner_and_device(object->pid, mapping->dev_major, mapping->dev_minor), object))
+		return;
+	take_out(table, object);
 	object->inode = mapping->inode;
 	object->dev_major = mapping->dev_major;
 	object->dev_minor = mapping->dev_minor;
-	slot = object_table_slot(table, mapping, object->pid);
-	object->next = *slot;
-	*slot = object;
 }
 
 void object_table_attached(struct object_table *table, struct object *object, int fd, size_t site_cnt)
@@ -77,12 +95,11 @@ void object_table_attached(struct object_table *table, struct object *object, in
  * Takes the object out of the table, and frees it but for its links, which are the caller's to close; NULL:
  * it has none.
  */
-static struct probe_links *object_take(struct object_table *table, struct object **slot)
+static struct probe_links *object_take(struct object_table *table, struct object *object)
 {
-	struct object *object = *slot;
 	struct probe_links *links = object->links;
 
-	*slot = object->next;
+	take_out(table, object);
 	if (links) {
 		table->object_cnt--;
 		table->site_cnt -= object->site_cnt;
@@ -104,9 +121,9 @@ static void close_links(const struct object_table *table, struct probe_links **l
 		probe_links_close_several(links, cnt);
 }
 
-void object_table_remove(struct object_table *table, struct object **slot)
+void object_table_remove(struct object_table *table, struct object *object)
 {
-	struct probe_links *links = object_take(table, slot);
+	struct probe_links *links = object_take(table, object);
 
 	if (links)
 		close_links(table, &links, 1);
@@ -115,24 +132,24 @@ void object_table_remove(struct object_table *table, struct object **slot)
 void object_table_remove_chosen(struct object_table *table, object_choice is_chosen, const void *context)
 {
 	struct probe_links **links = calloc(table->object_cnt + 1, sizeof(*links));
+	struct object *object, *removed = NULL;
 	size_t cnt = 0;
 
-	for (size_t i = 0; i < OBJECT_BUCKET_CNT; i++) {
-		struct object **slot = &table->buckets[i];
+	for (size_t i = 0; (object = id_map_next(&table->objects, &i));) {
+		if (!is_chosen(context, object))
+			continue;
+		object->next_removed = removed;
+		removed = object;
+	}
+	while ((object = removed)) {
+		struct probe_links *taken;
 
-		while (*slot) {
-			struct probe_links *taken;
-
-			if (!is_chosen(context, *slot)) {
-				slot = &(*slot)->next;
-				continue;
-			}
-			taken = object_take(table, slot);
-			if (taken && links)
-				links[cnt++] = taken;
-			else if (taken)
-				close_links(table, &taken, 1);
-		}
+		removed = object->next_removed;
+		taken = object_take(table, object);
+		if (taken && links)
+			links[cnt++] = taken;
+		else if (taken)
+			close_links(table, &taken, 1);
 	}
 	if (links)
 		close_links(table, links, cnt);

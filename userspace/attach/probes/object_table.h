@@ -16,9 +16,10 @@
 #include "attach/probes/link_closer.h"
 #include "attach/probes/probe_links.h"
 #include "attach/process/proc_maps.h"
+#include "base/id_map.h"
 
 struct object {
-	struct object *next;
+	struct object *next_removed;
 	uint64_t inode;
 	uint32_t dev_major;
 	uint32_t dev_minor;
@@ -34,39 +35,41 @@ struct object {
 	char *path;
 };
 
-#define OBJECT_BUCKET_CNT 4096 /* a power of two */
-
 struct object_table {
 	struct link_closer *closer; /* closes the links of what is removed; NULL: they are closed at once */
 	struct label_files *label_files; /* is told which files are removed; may be NULL */
-	struct object *buckets[OBJECT_BUCKET_CNT];
+	struct id_map objects; /* inode, owner and device -> struct object */
 	size_t object_cnt; /* attached now */
 	size_t site_cnt;
 	size_t link_cnt;
 };
 
-/* Where the object of that owner is, or would be: *slot is NULL then. */
-struct object **object_table_slot(struct object_table *table, const struct proc_mapping *mapping, pid_t pid);
+void object_table_init(struct object_table *table);
+void object_table_release(struct object_table *table); /* all that was in it has to be removed before */
 
-/* A new one at its slot, without probes; NULL: no memory. */
-struct object *object_table_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid,
+/* The object of that owner, or NULL. */
+struct object *object_table_find(const struct object_table *table, const struct proc_mapping *mapping,
+				 pid_t pid);
+
+/* A new one, which is not there yet, without probes; NULL: no memory. */
+struct object *object_table_add(struct object_table *table, const struct proc_mapping *mapping, pid_t pid,
 				uint64_t open_ns);
 
 /*
  * The attached object of the same owner that has the file open already under
  * another number, which its maps had not shown by then; or NULL.
  */
-struct object **object_table_same_file(struct object_table *table, const struct stat *file, pid_t pid);
+struct object *object_table_same_file(const struct object_table *table, const struct stat *file, pid_t pid);
 
-/* Gives an object the numbers of the mapping, and its place. */
-void object_table_rename(struct object_table *table, struct object **slot,
+/* Gives an object the numbers of the mapping. Without memory for that it keeps the old ones. */
+void object_table_rename(struct object_table *table, struct object *object,
 			 const struct proc_mapping *mapping);
 
 /* The object takes over what was attached for it. */
 void object_table_attached(struct object_table *table, struct object *object, int fd, size_t site_cnt);
 
 /* With its probes. */
-void object_table_remove(struct object_table *table, struct object **slot);
+void object_table_remove(struct object_table *table, struct object *object);
 
 /* Those that are to go, their probes all at once. */
 typedef bool (*object_choice)(const void *context, const struct object *object);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Strings of the traced programs by their address: labels and names, which
- * travel as pointers and are read once.
+ * Strings of the traced programs by their address: labels and names. One that
+ * the kernel side has copied is what it has said; a file by itself has literals
+ * at its own addresses (attach/probes/label_files.h). What is below is for the
+ * rest: for kernels before 5.15, and for strings that could not be copied.
  *
  * A literal lies in a read-only mapping of a file, so it is read from the file:
  * that neither waits for the program nor needs it to live on, and what it has
