@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Labels and names. One is a literal, as a rule, and lies in the same file as
- * the probe to which it is passed. So it is told as a place in that file: which
- * file and where the probe is in it, the probe's cookie says, and how far the
- * literal is from the probe, their addresses. That holds when the process has
- * ended, and when another library has the address. What lies elsewhere is
- * copied, each time.
+ * Labels and names. As a rule one is a literal, and lies in the same file as
+ * the probe to which it is passed. The cookie of the probe says which file that is
+ * and where in it the probe lies; the distance of the two addresses leads from
+ * there to the literal. So the event has the literal's place in the file. It is
+ * right also when the process has ended, or another library has the address. A
+ * string that lies elsewhere is copied, each time.
  *
- * Before 5.15 there are no cookies. Then the address is all that is told, and
- * the recorder looks at what the process has there.
+ * Before 5.15 there are no cookies. Then the event has the address, and the
+ * recorder reads what the process has there by then.
  */
 #ifndef LABEL_H
 #define LABEL_H

@@ -78,7 +78,7 @@ enum wire_kind {
 	WIRE_STACK = 23,   /* where a thread's code was */
 	WIRE_VALUE = 24,   /* of a program that was never changed: a value that goes into a span's tag */
 	WIRE_ABANDON = 25, /* likewise: a span is over, and nobody saw when */
-	WIRE_LABEL = 26,   /* what an address holds that this thread's next event has as its label or name */
+	WIRE_LABEL = 26,   /* the text at an address that this thread's next event has as its label or name */
 	WIRE_PROCESS = 28, /* a process is traced from now on, has a new program, or is not traced any more */
 	WIRE_MODE = 29,    /* the reader's own: never sent */
 	WIRE_KIND_COUNT = 32,
@@ -253,11 +253,11 @@ struct wire_thread {
 };
 
 /*
- * A label or name: the address of a string in the program, whose text a LABEL
- * has told before; or a literal's place in the file of the mark. A place has the
- * highest bit set, which no address has, then the number of the file and the
- * address that the file itself gives the literal. 0: none. Before Linux 5.15 it
- * is an address always, and no LABEL tells its text.
+ * A label or name. 0: none. With the highest bit set, which no address has, it is
+ * the place of a literal in the file that has the mark: the file's number, then
+ * the address that the file gives the literal. Without it, it is an address in
+ * the program; the LABEL before has the text. Before Linux 5.15 it is an address
+ * always, and there is no LABEL.
  */
 #define WIRE_LABEL_UNREADABLE 1 /* nothing can lie there */
 #define WIRE_LABEL_IS_PLACE 0x8000000000000000ull

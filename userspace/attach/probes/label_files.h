@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files that have marks, by number, so that labels and names can be told by
- * their places in them (txtrace/event.h). What lies at a place is read from the
- * file, by program_memory; the kernel side knows which places there are.
+ * The files that have marks, by number: the kernel side names a label by its
+ * place in such a file (txtrace/event.h). It has to know the number of each file,
+ * and where the read-only segments are; program_memory reads the strings.
  *
- *	label_files_new(&files, memory, map_fd);
+ *	files = label_files_new(memory, map_fd);
  *	label_files_open(files, &file, mapping, fd);   before its marks are attached
  *	label_file_cookie(&file, offset);              of each of them
  *	label_file_release(&file);
  *	…
- *	label_files_retire(files, number);             it has no marks any more
+ *	label_files_retire(files, number, now_ns);     it has no marks any more
  *	label_files_forget(files, now_ns);             from time to time
  *
- * A number is used once. Files for which there is no number, or no room, have
- * number 0: their labels are copied by the kernel side.
+ * A number is used once. A file for which there is no number, or no room, has
+ * number 0: the kernel side copies its labels.
  */
 #ifndef LABEL_FILES_H
 #define LABEL_FILES_H
@@ -24,7 +24,7 @@
 #include "attach/process/proc_maps.h"
 #include "attach/process/program_memory.h"
 
-/* Events of a file that has no marks any more are read later than this: their labels are unreadable then. */
+/* A file is forgotten so long after it has lost its marks: all of its events have been read by then. */
 #define LABEL_FILES_KEEP_NS 10000000000u
 
 struct label_files;
