@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # No string of the log is left, equal ones stay equal, and every number is as it was.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from sound
 make_from small

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Rules on one log, and the reports that are made of their outcome.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 check_py=$PWD/tests/cli/verdict_check.py
 python3 tests/cli/make_run.py --run 1 lower_bounds=0.02 anomalies=2 | "$make_log" "$tmp/shop.txtrace"

@@ -4,7 +4,7 @@
 # begin of a line, blanks aside, "##[…]" and "##vso[…]" anywhere. A label, tag
 # or name of a traced program gives none, in no command's text.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 names=('::error::pwn' '  ::stop-commands::x' '##[add-mask]x' 'x##vso[task.setvariable variable=x]y' $'\xe3\x80\x80::notice::z')
 for name in "${names[@]}"; do printf '%s\n' "$name"; done |

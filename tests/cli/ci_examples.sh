@@ -3,7 +3,7 @@
 # The examples of docs/ci.md, as they stand there.
 # takes long: 11 s of a CPU
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 # example HEADING: the first indented block below it
 example() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What all analyses share: columns and their order, in text, CSV and JSON; parts of a log, by time and by a rule; logs from a pipe.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 commands=(report 'report --by thread' 'report --by reason' 'report --cost' spans tree 'tail --percentile 65' histogram workers 'concurrency --buckets 4'
 	blocked 'blocked --by reason' 'blocked --by label' blame 'neighbours --by label' 'neighbours --by thread')

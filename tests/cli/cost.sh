@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # report --cost: what tracing added to spans, on a log whose events can be counted on the fingers, and on random ones against a second computation.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from cost
 make_from small

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What cannot be read is said, with where and how much; what can be read is shown; status 1 tells it from a whole log and from none.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 # Two batches and the summary: the spans a and b are in the first, c and d in the second.
 batches() {

@@ -3,7 +3,7 @@
 # Runs of a program whose changes are known, compared: what is said of them, and with which exit status.
 # takes long: 16 s of a CPU
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_runs() { # make_runs NAME FIRST COUNT CHANGE...: $tmp/NAME-1.txtrace …, each with a chance of its own
 	local name=$1 first=$2 cnt=$3 i

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # CTF as an export: babeltrace2 reads each event with all of its fields, in the order of time, and each loss with its count and its times.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 check_py=$PWD/tests/cli/export_ctf_check.py
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # OTLP: spans with their ledgers, traces and ids as docs/formats.md says, and what readers of this format make of it.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 check_py=$PWD/tests/cli/export_otlp_check.py
 readers=${PROFILE_READERS:-build/setup/profile_readers}

@@ -3,7 +3,7 @@
 # The pictures, loaded into Perfetto's own engine: it has every span, state and count of the log, as long as it was, on the right row.
 # takes long: 14 s of a CPU
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 trace_processor=${TRACE_PROCESSOR:-build/setup/trace_processor}
 check_py=$PWD/tests/cli/export_check.py

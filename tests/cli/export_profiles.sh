@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # pprof, Speedscope and CSV: what the log says, added up, and in the words of readers of these formats.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 check_py=$PWD/tests/cli/export_profile_check.py
 trace_processor=${TRACE_PROCESSOR:-build/setup/trace_processor}

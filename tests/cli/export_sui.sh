@@ -3,7 +3,7 @@
 # Sui's transaction trace as an export: what was imported comes back byte for byte, keyed spans become transactions, and what has no room is told.
 # TXTRACE_SAMPLES: where the samples are.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 samples=${TXTRACE_SAMPLES:-$PWD/../shared/samples}/sui
 python3 tests/cli/import_sui_files.py make "$tmp" || exit 1

@@ -3,7 +3,7 @@
 # Sui's transaction trace, exported, in the eyes of npm's @mysten/bcs: it reads every event, and writes each batch as it is.
 # BCS: where the library is.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 bcs=${BCS:-build/setup/bcs}
 python3 tests/cli/import_sui_files.py make "$tmp" || exit 1

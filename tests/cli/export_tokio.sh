@@ -3,7 +3,7 @@
 # Tokio's telemetry as an export: what was imported comes back, and what there is no room for is told.
 # TXTRACE_SAMPLES: where the samples are.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 samples=${TXTRACE_SAMPLES:-$PWD/../shared/samples}/tokiotrc
 python3 tests/cli/import_tokio_files.py make "$tmp" || exit 1

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What comes out is valid for readers that have never heard of us: the JSON schema, Python's json, protoc; also when the log holds bytes, not text.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 check_py=$PWD/tests/cli/export_check.py
 schema=$PWD/docs/export.schema.json

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Flame graphs: folded stacks with the weights of the call tree, and a picture that is sound XML whatever labels hold.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from tree # its self times are those of tests/cli/tree.sh
 make_from small

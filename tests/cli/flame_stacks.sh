@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The code below the spans of a flame graph: tests/cli/logs/stacks.txt says in its head how its figures come about.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 says() { # says TEXT COMMAND…: all of it
 	local text=$1

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # dump --follow: prints each batch as soon as it is on the disk, goes on over rotation, and ends when the capture does.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 # record NAME NUMBER LAST-LINE: a part of a capture, with one span in each of its two batches
 record() {

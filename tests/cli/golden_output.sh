@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the commands print about logs whose every record is known.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from small
 make_from empty

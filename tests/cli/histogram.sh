@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Histograms of spans' times.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 # tests/cli/logs/small.txt: transactions of 1 to 10 ms, so 1 in [1, 2), 2, 3, 4 in [2, 5), 5 to 9 in [5, 10), 10 in [10, 20); half of it for a lock.
 make_from small

@@ -5,7 +5,7 @@
 # Each command ends well, says what it says in plain text, and leaves no half of a file.
 # TXTRACE_HOSTILE_LOGS says how many logs: 70 as it is (24 with a sanitizer), 2,000 with TXTRACE_ALL_STEPS=1. TXTRACE_SEED: others.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 seed=${TXTRACE_SEED:-1}
 count=70

@@ -3,7 +3,7 @@
 # FTR as a log and back: made files with known answers, the samples beside the tree, and files that somebody has changed.
 # TXTRACE_SAMPLES: where the samples are. TXTRACE_HOSTILE_FILES says how many of the latter: 10 as it is; TXTRACE_SEED: others.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 samples=${TXTRACE_SAMPLES:-$PWD/../shared/samples}/ftr
 seed=${TXTRACE_SEED:-1}

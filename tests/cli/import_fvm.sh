@@ -3,7 +3,7 @@
 # Traces of the Filecoin virtual machine as logs and back, and txtrace gas: made files with known answers, the samples beside the tree, and files that
 # somebody has changed. TXTRACE_SAMPLES: where the samples are. TXTRACE_HOSTILE_FILES: how many changed ones, 10 as it is; TXTRACE_SEED: others.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 samples=${TXTRACE_SAMPLES:-$PWD/../shared/samples}/fvm
 seed=${TXTRACE_SEED:-1}

@@ -3,7 +3,7 @@
 # Monad's event rings as a log: made rings with known answers, the samples beside the tree, a ring that a writer writes meanwhile, and rings that
 # somebody has changed. TXTRACE_SAMPLES: where the samples are. TXTRACE_HOSTILE_FILES: how many changed ones (20); TXTRACE_SEED: others.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 samples=${TXTRACE_SAMPLES:-$PWD/../shared/samples}/monad
 seed=${TXTRACE_SEED:-1}

@@ -3,7 +3,7 @@
 # The text of perf script, ftrace and trace-cmd as a log: made texts with known answers, and texts that somebody has changed.
 # TXTRACE_HOSTILE_FILES: how many of the latter (60); TXTRACE_SEED: others. tests/e2e/perf_texts.sh has the tools' own text.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 seed=${TXTRACE_SEED:-1}
 count=${TXTRACE_HOSTILE_FILES:-60}

@@ -3,7 +3,7 @@
 # Sui's transaction trace, with a text that says which objects each transaction takes: contention per object.
 # TXTRACE_SAMPLES: where the samples are.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 samples=${TXTRACE_SAMPLES:-$PWD/../shared/samples}/sui
 python3 tests/cli/import_sui_files.py make "$tmp" || exit 1

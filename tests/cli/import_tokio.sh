@@ -3,7 +3,7 @@
 # Tokio's telemetry as a log: made files with known answers, the samples beside the tree, and files that somebody has changed.
 # TXTRACE_SAMPLES: where the samples are. TXTRACE_HOSTILE_FILES says how many of the latter: 60 as it is; TXTRACE_SEED: others.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 samples=${TXTRACE_SAMPLES:-$PWD/../shared/samples}/tokiotrc
 seed=${TXTRACE_SEED:-1}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the commands print with --json follows docs/commands.schema.json.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 follows_schema() {
 	local name made=()

@@ -3,7 +3,7 @@
 # Labels that differ at every execution cost no more memory than is allowed, and no span goes missing.
 # takes long: 3 s of a CPU
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 # 60,000 spans of 1 µs: each label comes twice.
 awk 'BEGIN {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Several logs as one: on one clock, in one order, with ids that stay apart, and with all that was lost.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from sound
 make_from small

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # neighbours: who had the CPU, on a log whose waits can be added up in the head, and on random ones against a second computation.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from neighbours
 make_from empty

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # --nest thread: logs of recorders that gave spans no parents, where each "outer" has a "middle" in it, and that a "leaf".
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 profile_check=$PWD/tests/cli/export_profile_check.py
 

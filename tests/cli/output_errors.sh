@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Output that cannot be written is a failure, a reader that went away is none, and a file is replaced only by a complete one.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from small
 awk 'BEGIN { for (i = 0; i < 20000; i++) print "instant time_ns=" i " pid=1 tid=1 name=\"tick\"" }' </dev/null | "$make_log" "$tmp/long.txtrace"

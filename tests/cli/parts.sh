@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A capture that was rotated into several files is one log: given as a directory or file by file, and each file says which part it is.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 # part FILE NUMBER LAST-LINE [CAPTURE]: two batches of a capture, with one span each
 part() {

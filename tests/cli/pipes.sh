@@ -3,7 +3,7 @@
 # Pipes where a file may be named: rules come out of one, as of `<(...)`; a log does not, which is said at once; and output goes into one, as into `>(...)`.
 # Who waits for the other end can be interrupted, and leaves nothing behind.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 python3 tests/cli/make_run.py --run 1 | "$make_log" "$tmp/shop.txtrace"
 rules='tx.wall.p90 < 20ms; tx.count >= 500'

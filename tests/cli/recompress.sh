@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The same records, the same header, another compression.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from sound
 make_from small

@@ -3,7 +3,7 @@
 # What is good of a log comes out whole and with an index; what is gone stays known to be gone.
 # takes long: 6 s of a CPU
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from sound
 "$make_log" "$tmp/plain.txtrace" none <"$logs/sound.txt"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The report by other keys than the label.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 # tests/cli/logs/blocks.txt, in ns: disk 5,000 + 1,000; lock 6,000 + 4,000; unknown 700 (nothing before it) + 300 (a stay is missing). The sleep has
 # not ended. Spans without a parent were charged 5,000 for the disk and 10,000 for locks; the child and the lower bound do not count.

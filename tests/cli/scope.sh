@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What a capture was told to leave out is said wherever its log is shown: no number that is missing looks like a zero.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_limited() { # make_limited NAME OPTIONS
 	"$make_log" "$tmp/$1.txtrace" <<-END

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A slice has what overlaps its range, each record as it was.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from sound
 make_from small

@@ -3,7 +3,7 @@
 # show and critical-path: one span, on a log whose every step can be followed by hand, and on random ones against a second computation.
 # takes long: 9 s of a CPU
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from waits
 make_from hostile

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The log in SQL: the same as the other commands say, for all logs of this folder and all golden ones; and nothing but reading.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 for name in sound small blocks waits export hostile cost stacks neighbours tree; do make_from $name; done
 python3 tests/cli/make_run.py --run 1 --spans 60 | "$make_log" "$tmp/shop.txtrace"

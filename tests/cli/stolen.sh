@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Time that a hypervisor stole is shown wherever a ledger is, if there is any, and is nobody's on-CPU.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from stolen
 make_from small

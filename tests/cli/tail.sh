@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What makes the slow spans slow.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 # In µs, 500 commits: 245 of 1,000 (800 on-CPU, 200 disk), 200 of 1,100 (850, 50 runnable, 200), 49 of 2,000 (on-CPU), 6 of 11,000 (900, 1,100, 9,000).
 #   p50 is the 250th: 1,100; p99 the 495th: 11,000. Between the 200th, 1,000, and the 300th, 1,100, are 445: mean on-CPU (245 x 800 + 200 x 850) / 445

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Colours where there is a terminal that has them and nobody objects; tables no wider than it; no label or file name that it obeys.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from small
 

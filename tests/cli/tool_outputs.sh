@@ -4,7 +4,7 @@
 # that is not.
 # takes long: 6 s of a CPU
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 tools="repair slice merge recompress anonymize"
 make_from sound

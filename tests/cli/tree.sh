@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The call tree: on a log that can be added up in the head, on random ones whose truth is known, and on hostile ones.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 # tests/cli/logs/tree.txt, in ns:
 #   tx      two spans, 10,000 + 2,000. Taken off: parse 2,000 (on-CPU), commit 5,000 (1,000 on-CPU, 4,000 disk); not the lower bound. So self is

@@ -4,7 +4,7 @@
 # more fsync, a critical section that is 100 and 300 us longer. How they were recorded: tests/bench/trust_runs.sh. What it prints is in docs/ci.md, of more comparisons.
 # takes long: 20 s of a CPU
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 trust=$BUILD/cli/trust
 each=150 changed=20

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Help where it is asked for; one sentence where something is wrong.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from clean
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # blame and blocked: who waited for what and whom, on a log whose waits can be added up in the head, and on random ones against a second computation.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 make_from waits
 make_from empty

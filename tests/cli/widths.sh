@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # No command writes a line that is wider than the terminal; labels that differ do so on the screen; in a pipe they are there in full.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 for log in cost neighbours small tree waits workers; do
 	make_from "$log"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What threads did, and what was open over time.
 # shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh
+. tests/cli/cli.sh || exit
 
 # tests/cli/logs/workers.txt, in ns. The worker is seen from 1000 to 15000: on a CPU 1000 + 2000 + 2500 + 1000 = 6500 (46.4 %), active 1000-2000, 7000-9500 and
 #   10500-15000, 8000 in all, 2666 in the mean, 4500 at most. It is in the job from 5000 + 3000 to 12000: 4000 (28.6 %). Of its sleeps, 2000-7000 is outside of

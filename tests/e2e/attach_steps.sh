@@ -4,7 +4,7 @@
 # lives on is traced, so is an innocent program beside it, and no BPF program stays. A moment here is a system call of the recorder's, not a time
 # (target_races.sh). TXTRACE_ALL_STEPS=1 tries every one, otherwise one or two of each kind.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 which=kinds

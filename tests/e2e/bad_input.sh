@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What cannot be traced is refused with one sentence that says what to do, and a status that is not 0. Nothing is left behind.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 sleeper=

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The demo's bank counts its transactions; the log holds exactly as many spans, children and marks, and the money is all there.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # txtrace-bpf --check: what it says is so. As root, as nobody, with fewer capabilities, where bpf(2) is filtered, in namespaces, without BTF.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 outside=$(mktemp -d) # nobody may look into the tests' own folder

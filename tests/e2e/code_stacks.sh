@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Stacks of code: tests/programs/places.c blocks and runs in functions with known names. The program has exited, and its file is deleted, when they are named.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 # A compiler's map is read while its process lives, so the program lives until the recorder has taken its last event.

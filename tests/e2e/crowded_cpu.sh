@@ -3,7 +3,7 @@
 # Threads that take the CPU from each other in the middle of a BPF program. Kernels since 6.13 give such a program one stack for each CPU, and those
 # that can be preempted there (7.3) run a probe's program twice on it, or leave a tracepoint's program out.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -3,7 +3,7 @@
 # runs alone: it takes a CPU offline
 # Several recorders at one program, threads by the ten thousand, CPUs that go and come back.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

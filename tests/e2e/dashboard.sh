@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The Grafana dashboard: a real Prometheus, which scrapes a recorder of the bank, has an answer for each of its queries.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 dashboard=share/txtrace/grafana/txtrace.json

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A stripped C++ program: its functions are traced and named in stacks by its debug file, which is found by build id; without that file nothing is guessed.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 skip_all() {

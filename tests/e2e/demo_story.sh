@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # `make demo`, as a new user sees it; and what he sees where BPF is not to be had.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 says() { # says PATTERN...: what the demo printed

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The flight recorder: nothing is written before a trigger; then a file that stands alone.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 files() { # files NAME: how many there are, the unfinished ones too

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What spans of programs without marks cost: their BPF programs' run time as the kernel has it, and the share of the program's CPU time.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 victim=

@@ -3,7 +3,7 @@
 # A program that lets reads of its memory wait, by a FUSE file: who is traced beside it is recorded without a loss, it is named, and SIGTERM closes the log
 # although the kernel cannot take out its probes yet.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 skip() { # skip NAME REASON

@@ -4,7 +4,7 @@
 # Tables of the kernel side that a program fills: what finds no room is counted to the last one, in the log and in the report, what found room is whole, and
 # what comes afterwards is as if nothing had been. (The rings: overload.sh. Labels and span memory: hostile.sh.)
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 # The limits, as in userspace/record/kernel/kernel_filter.c, include/txtrace/foreign.h and bpf/stack.bpf.c

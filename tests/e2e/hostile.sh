@@ -3,7 +3,7 @@
 # A program that means harm is traced beside an honest one: it may spoil its own spans. The honest one's are exact, the recorder goes on, and nothing that the
 # hostile one says reaches a terminal as it is.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -4,9 +4,9 @@
 # ELF files of traced programs are read by processes that may do next to nothing. A file on which one of them crashes or
 # takes for ever has no probes, and is named; everything else is recorded.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/outside.sh
-. tests/e2e/outside.sh
+. tests/e2e/outside.sh || exit
 need_bpf
 
 loop=

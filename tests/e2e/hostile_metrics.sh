@@ -4,9 +4,9 @@
 # nothing, the recorder has none of its libraries, and recording goes on when it
 # is stopped, killed or busy with clients that never end.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/outside.sh
-. tests/e2e/outside.sh
+. tests/e2e/outside.sh || exit
 need_bpf
 
 loop=

@@ -5,7 +5,7 @@
 # and removed with the user's own rights. Each case is an attack that worked
 # once, or what must go on working.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 loop=

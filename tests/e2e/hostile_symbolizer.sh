@@ -3,9 +3,9 @@
 # The process that names code reads files that may be anything: it may do next
 # to nothing, nobody else can stop it, and one that hangs holds up no end.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/outside.sh
-. tests/e2e/outside.sh
+. tests/e2e/outside.sh || exit
 need_bpf
 
 loop=

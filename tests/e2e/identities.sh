@@ -4,7 +4,7 @@
 # A process that is moved between cgroups while it is recorded, and a pid that another process has afterwards: each has its own spans, all of them, and nobody
 # else's. (targets.sh: who is in a cgroup, who moves in before it begins.)
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # --irq: what interrupts and softirqs take of the time on a CPU is told apart, and with the rest it is what the scheduler says.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

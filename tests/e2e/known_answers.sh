@@ -3,7 +3,7 @@
 # Programs that know where the time of their spans went, each traced twice: attached to while it runs, and started by the tracer. TXTRACE_FEW=1: every
 # other one of them, in one of these ways.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 story_cnt=0

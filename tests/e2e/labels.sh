@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Labels and names wherever they are, and however soon the program ends or writes over them.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 if ! kernel_since 5.15; then
 	echo "ok 1 - labels # SKIP before Linux 5.15 a probe is not told which one it is, so labels are read later"

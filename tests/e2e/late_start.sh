@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Of the tests themselves: a program goes on when the recorder records, however long after the program's probes were set that is.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 if ! command -v strace >/dev/null; then
 	echo "ok 1 - late_start # SKIP there is no strace"

@@ -3,7 +3,7 @@
 # What the recorder needs, and what it gives up: as nobody with CAP_BPF and CAP_PERFMON it records, exactly; as root it keeps, once it records, what its options
 # need, in each thread and process its own, and is confined to the system calls that recording takes.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

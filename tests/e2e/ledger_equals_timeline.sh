@@ -3,7 +3,7 @@
 # --sched ledger gets the same events of spans, with the same clocks, as --sched timeline, but no switches and wakeups. So what was recorded with those is replayed without
 # them, and all ledgers are the same, to the nanosecond.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 without_timeline() { # without_timeline STREAM

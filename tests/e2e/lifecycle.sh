@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Beginnings and ends: of the tracer, of the traced program, in every order. The program is never harmed.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What --list finds by a pattern, in files and in processes: probes by name and by provider, functions by symbol and by C++ name.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 
 # lists PATTERN SUBJECT: into $tmp/list, the lines of probes and functions alone
 lists() {

@@ -3,7 +3,7 @@
 # The files that a recording makes: rotated under load, each whole by itself, never overwritten; a disk that is slow, full or gone; a target in which
 # nothing happens.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 idle=

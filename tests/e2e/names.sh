@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Names of functions, probes and presets: with versions, misspelled, lost by strip, never called.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 # A library whose symbols have versions, and a program that calls one of its functions five times, once it may.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Spans that name no parent have the one that their thread is in: in the log, in the sums, and where transactions or labels are left out.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 record() { # record NAME [OPTION...] -- [ARGUMENT...]: the program's spans go to $tmp/NAME.txtrace.jsonl

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The log names the files that threads waited for: the same names that the bank's descriptors have in /proc while it runs.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 # What it waits for on purpose: its journal, and the clearing house behind a pipe or socket.

@@ -3,7 +3,7 @@
 # runs alone: it fills rings, and the recorder is to read what comes between its stops
 # More events than the rings hold: every loss is counted and located, sent = received + lost, and what is not marked is as exact as ever.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

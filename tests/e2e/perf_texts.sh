@@ -3,7 +3,7 @@
 # A recording of a program that is not ours, by perf sched record and by ftrace: what txtrace says of its text is what perf sched timehist says, and what
 # the kernel's own account says.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 
 finish_early() {
 	echo "ok 1 - perf_texts # SKIP $1"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A wait in poll, select or epoll is for what ended it, and the log names the descriptor that did.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

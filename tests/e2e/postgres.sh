@@ -4,7 +4,7 @@
 # Sourced after e2e.sh and need_bpf: a PostgreSQL server of our own, to be traced. Skips the test where there is none.
 # shellcheck disable=SC2154 # e2e.sh sets tmp
 # shellcheck source=tests/e2e/recording.sh
-. tests/e2e/recording.sh
+. tests/e2e/recording.sh || exit
 
 binaries=/usr/lib/postgresql/15/bin
 if [ ! -x $binaries/pgbench ] || ! id postgres >/dev/null 2>&1; then

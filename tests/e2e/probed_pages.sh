@@ -4,7 +4,7 @@
 # kernel has to, which ext4 warns of. What the kernel would do cannot be seen
 # after the first time; that each place is read before its link is made, can.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 reads_before_it_links() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Programs that nobody planned, and what must not be done to spans: thousands of ledgers against what the programs measured. How near they are is shown.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The recorder where things go wrong around it: a disk that is full, a start that fails, signals that were set up by whoever started it.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -3,7 +3,7 @@
 # The target's side of a recorder that is killed with SIGKILL under load, 28 times (make check-all: 100): it runs on, its code is as it was, nobody holds its semaphore, no program of
 # the recorder's is left in the kernel, and it is as quick again as it was untraced. (What the log's side keeps: recorder_killed.sh.)
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 target=

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs of a command and of its base in turn, each into a log of its own: names, order, what fails, what stops, and the example of docs/ci.md with them.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 
 # refuses SENTENCE OPTION...: status 2, this sentence alone, and nothing is made
 refuses() {

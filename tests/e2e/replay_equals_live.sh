@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The attribution is a function of the stream: replayed without a kernel, what was recorded gives the same records, to the byte.
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 # records FILE: all but what tells of the capture rather than of the events, and what was looked up in /proc

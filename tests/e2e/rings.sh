@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A wait in io_uring is for what the request is for that ends it, whoever completes that.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

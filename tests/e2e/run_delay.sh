@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # `runnable` against the run_delay of /proc/PID/schedstat: each wait of a bank that waits for disk, locks, sockets, pipes and timers.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 if [ -n "${TXTRACE_EMULATED:-}" ]; then
 	echo "ok 1 - runnable and run_delay # SKIP there is no account of the scheduler in an emulator"

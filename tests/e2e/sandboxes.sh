@@ -4,7 +4,7 @@
 # Targets that others hold or confine: under strict seccomp and under a filter that kills, and under ptrace. None of them is harmed, and their spans are what the
 # programs say.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Pay for what you use: the same programs with known answers under --sched ledger (the accounts are as exact, the timeline is not there) and off.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What tracing costs: events are counted exactly, each file of a capture tells its part, and the estimate stands beside what was measured.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 loop=

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A recorder that runs as a service: its metrics, what it says, options that are read again, the word to the service manager.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 loop=

@@ -4,7 +4,7 @@
 # capabilities that it leaves, and no other system calls, everything is
 # recorded.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 unit=docs/service/txtrace.service

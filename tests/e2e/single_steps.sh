@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Probes on instructions that the kernel single-steps: counted, charged, and announced before recording.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 program=first_instructions

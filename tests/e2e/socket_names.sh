@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The log names sockets as the program that has them does, however many there are, and in whatever network.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 has_told() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Which spans go into the log: whole transactions or none of them, only some labels, only long ones; all that is left out is counted.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 rounds=300

@@ -4,7 +4,7 @@
 # A recorder that does not get to read: stopped for five seconds under load, or kept from all but a tenth of what is sent. What is lost is counted to the event,
 # and what comes later is exact.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -3,7 +3,7 @@
 # A recorder in the foreground that is suspended (Ctrl-Z) and resumed (fg): what it lost is counted to the event, what comes later is exact, and whatever goes by
 # the clock goes on: the status line, rotation, the flight recorder, the metrics. (SIGSTOP and overload: stopped_reader.sh.)
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Programs that are not where they seem to be: in containers with roots, users and pids of their own, deleted, replaced; and plugins that come later.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -3,7 +3,7 @@
 # Targets that are killed, exec, exit or fork at any moment of attaching, and what is no target at all: the recorder ends well or says one sentence, and nobody
 # is harmed.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -3,7 +3,7 @@
 # Who is traced: lists of pids, children, commands by name, executables, cgroups of both versions, everybody. Each test counts spans that it knows.
 # runs alone: with -a, the probes of every process of the machine are set
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

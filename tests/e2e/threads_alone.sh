@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # --threads: a program without any marks, whose threads are known by their names and by what the kernel accounts for each.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A program whose cgroup gets a twentieth of a CPU: that it is held back is told from waiting for a CPU, and is as long as the cgroup's own count says.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A C++ program as g++ makes it, by --preset libstdcxx: a span for each exception that it throws, and it catches them as ever.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/recording.sh
-. tests/e2e/recording.sh
+. tests/e2e/recording.sh || exit
 need_bpf
 g++ -O1 -pthread -o "$tmp/thrower" $e2e/unmodified/thrower.cc || exit 1
 library=$(ldd "$tmp/thrower" | sed -n 's/.*libstdc++.so.6 => \([^ ]*\) .*/\1/p')

@@ -3,9 +3,9 @@
 # Spans of functions of programs without a mark: nested, recursive, left by return, longjmp, exception, tail call and pthread_exit. The program's own result is
 # what it is untraced.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/recording.sh
-. tests/e2e/recording.sh
+. tests/e2e/recording.sh || exit
 need_bpf
 
 functions=calls:outer,middle,leaf,recurse

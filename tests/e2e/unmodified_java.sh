@@ -3,9 +3,9 @@
 # Debian's OpenJDK 17 as it is, by --preset hotspot: as many collections, sleeps, parks, waits and compiled methods as the program makes. Its probes are in
 # libjvm.so, which `java` opens by dlopen.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/recording.sh
-. tests/e2e/recording.sh
+. tests/e2e/recording.sh || exit
 need_bpf
 need_program javac openjdk-17-jdk-headless
 

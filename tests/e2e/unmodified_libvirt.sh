@@ -3,9 +3,9 @@
 # Debian's libvirt 9 as it is, by --preset libvirt: a daemon of our own with nobody's rights, and virsh. Both sides have a span for each call, and as many of each
 # procedure as virsh was told to make.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/recording.sh
-. tests/e2e/recording.sh
+. tests/e2e/recording.sh || exit
 need_bpf
 need_program libvirtd libvirt-daemon
 need_program virsh libvirt-clients

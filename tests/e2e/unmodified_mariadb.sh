@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Debian's MariaDB as it is, by --preset mariadb, under mariadb-slap: as many statements as the server counts, with their text.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/recording.sh
-. tests/e2e/recording.sh
+. tests/e2e/recording.sh || exit
 need_bpf
 need_program mariadbd mariadb-server-core
 need_program mariadb-slap mariadb-client

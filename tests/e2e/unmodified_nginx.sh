@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Debian's nginx as it is, by --preset nginx, under ab: as many requests as its access log has lines, its own and those that it passes on to itself.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/recording.sh
-. tests/e2e/recording.sh
+. tests/e2e/recording.sh || exit
 need_bpf
 need_program nginx nginx-light
 need_program ab apache2-utils

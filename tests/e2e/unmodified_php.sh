@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Debian's PHP 8.2 as it is, by --preset php: as many requests and compiled files as there were, of a program and of a web server.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/recording.sh
-. tests/e2e/recording.sh
+. tests/e2e/recording.sh || exit
 need_bpf
 need_program php8.2 php8.2-cli
 

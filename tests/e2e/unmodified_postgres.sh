@@ -3,10 +3,10 @@
 # Debian's PostgreSQL 15 as it is, by the probes of its own, under pgbench: as many transactions are traced as pgbench says it made, and their
 # queries, phases and ledgers are theirs.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 # shellcheck source=tests/e2e/postgres.sh
-. tests/e2e/postgres.sh
+. tests/e2e/postgres.sh || exit
 
 # The session of pgbench's client: its second one, for the first asks how large the database is, and ends. Held before it does anything.
 holds_second_session() {

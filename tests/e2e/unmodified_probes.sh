@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Spans of another provider's probes, made by sys/sdt.h: arguments of all sizes and kinds in tags, keys by thread, number, two numbers and string, parents.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/recording.sh
-. tests/e2e/recording.sh
+. tests/e2e/recording.sh || exit
 need_bpf
 if [ ! -e /usr/include/sys/sdt.h ] && [ ! -e "/usr/include/$(uname -m)-linux-gnu/sys/sdt.h" ]; then
 	echo "ok 1 - probes of other providers # SKIP no sys/sdt.h: systemtap-sdt-dev is not installed"

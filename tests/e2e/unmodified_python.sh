@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Debian's Python 3.11 as it is, by --preset python: each module that it imports, and each collection with what it freed.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/recording.sh
-. tests/e2e/recording.sh
+. tests/e2e/recording.sh || exit
 need_bpf
 python=/usr/bin/python3.11 # not one of the user's own
 need_program $python python3.11

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Debian's Redis as it is, by --preset redis, under redis-benchmark: as many commands as the server counts.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/recording.sh
-. tests/e2e/recording.sh
+. tests/e2e/recording.sh || exit
 need_bpf
 need_program redis-server redis-server
 need_program redis-benchmark redis-tools

@@ -3,9 +3,9 @@
 # Debian's Ruby 3.1 as it is, by --preset ruby: as many requires, loads and collections as the program says it made, when it was started by the recorder and when
 # it ran before.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 # shellcheck source=tests/e2e/recording.sh
-. tests/e2e/recording.sh
+. tests/e2e/recording.sh || exit
 need_bpf
 need_program ruby3.1 ruby3.1
 

@@ -4,10 +4,10 @@
 # those that were there before. As many transactions are traced as pgbench says it made.
 # runs alone: --exe takes the sessions of every server of this program, and unmodified_postgres.sh has one, too
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 # shellcheck source=tests/e2e/postgres.sh
-. tests/e2e/postgres.sh
+. tests/e2e/postgres.sh || exit
 
 transaction='transaction=postgresql:transaction__start..postgresql:transaction__commit|postgresql:transaction__abort'
 query='query=postgresql:query__start(sql)..postgresql:query__done,parent=transaction,tag=sql:str(sql)'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Who wakes: a timer, the network's softirq, or a thread, by name; also where the interrupt hits a thread that burns its CPU in user code.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 record() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Who had the CPU: a program that knows for how long another one had it, and two threads that have it in turns.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 need_account
 

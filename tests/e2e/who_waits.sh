@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Who waits for whom, on programs that know.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 # A span that waits for a mutex, and one that has it.

@@ -3,7 +3,7 @@
 #
 # What compiles and what must not: labels that are no literals, other standards and options, TXTRACE_DISABLE, the examples of the documentation.
 # shellcheck source=tests/header/header_test.sh
-. "$(dirname "$0")/header_test.sh"
+. "$(dirname "$0")/header_test.sh" || exit
 
 # ---- what must not compile ----
 

@@ -3,7 +3,7 @@
 #
 # include/txtrace.h for aarch64: compiled as C and C++ by cross compilers, its notes and bytes read back, and run under qemu-user where that is installed.
 # shellcheck source=tests/header/header_test.sh
-. "$(dirname "$0")/header_test.sh"
+. "$(dirname "$0")/header_test.sh" || exit
 
 prefix=aarch64-linux-gnu-
 if ! has ${prefix}gcc || ! has ${prefix}g++ || [ ! -e /usr/aarch64-linux-gnu/include/stdio.h ]; then

@@ -3,7 +3,7 @@
 #
 # include/txtrace.h, compiled in every way that it promises, without a warning, and run: are the stories of the macros true?
 # shellcheck source=tests/header/header_test.sh
-. "$(dirname "$0")/header_test.sh"
+. "$(dirname "$0")/header_test.sh" || exit
 
 link_and_run() { # link_and_run COMPILER FLAG...
 	link_stories "$1" "$scratch/stories" "${@:2}" && "$scratch/stories"

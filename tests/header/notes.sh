@@ -4,7 +4,7 @@
 # What the linker leaves for tracers to find: one note per probe and object however many uses there are, the exact bytes at each site, the semaphore; and what
 # a mark costs in machine code when nobody traces.
 # shellcheck source=tests/header/header_test.sh
-. "$(dirname "$0")/header_test.sh"
+. "$(dirname "$0")/header_test.sh" || exit
 
 machine=$(uname -m)
 case $machine in

@@ -4,7 +4,7 @@
 # Ids are unique in a process: over an executable, two shared libraries and a plugin, all compiled in C and C++, over threads, after fork, and when signal
 # handlers make ids while ids are made.
 # shellcheck source=tests/header/header_test.sh
-. "$(dirname "$0")/header_test.sh"
+. "$(dirname "$0")/header_test.sh" || exit
 
 part() { # part COMPILER NAME FLAG...: one translation unit
 	local language=gnu11

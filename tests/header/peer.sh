@@ -4,7 +4,7 @@
 # What a real tracer that knows nothing of txtrace sees: bpftrace attaches to every probe of a running program, reads the arguments, and goes; the program
 # is untraced, traced, and untraced again.
 # shellcheck source=tests/header/header_test.sh
-. "$(dirname "$0")/header_test.sh"
+. "$(dirname "$0")/header_test.sh" || exit
 
 name="bpftrace sees the right arguments"
 as_root=

@@ -12,7 +12,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/kernels/debian.sh
-. tests/kernels/debian.sh
+. tests/kernels/debian.sh || exit
 kernels=build/kernels
 own_arch=$(dpkg --print-architecture 2>/dev/null || uname -m)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What programs that were built before rely on: the exported functions, the enumerators, the place and size of every member of every public struct.
 # shellcheck source=tests/lib/library_test.sh
-. "$(dirname "$0")/library_test.sh"
+. "$(dirname "$0")/library_test.sh" || exit
 
 held=tests/lib/abi.txt
 

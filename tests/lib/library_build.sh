@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The library in other ways to build it: for another machine, with link-time optimization. Each shows the functions of log.h and nothing else.
 # shellcheck source=tests/lib/library_test.sh
-. "$(dirname "$0")/library_test.sh"
+. "$(dirname "$0")/library_test.sh" || exit
 
 log=tests/golden/log-1.0-world-zstd.txtrace
 

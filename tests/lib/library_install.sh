@@ -4,7 +4,7 @@
 # libtxtrace as somebody else meets it: installed, found by pkg-config, linked in every way. The program is the example of docs/library.md, as it stands
 # there; what it says of the golden logs is what `txtrace dump` says.
 # shellcheck source=tests/lib/library_test.sh
-. "$(dirname "$0")/library_test.sh"
+. "$(dirname "$0")/library_test.sh" || exit
 
 root=$tmp/root
 libdir=/usr/lib/somewhere

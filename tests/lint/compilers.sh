@@ -3,7 +3,7 @@
 # The build uses gcc; clang has other eyes.
 # takes long: 10 s of a CPU
 # shellcheck source=tests/lint/lint.sh
-. tests/lint/lint.sh
+. tests/lint/lint.sh || exit
 
 warnings="-Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wvla -Wpointer-arith -Wwrite-strings"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A function that no other file of userspace/ calls is static, or dead. Tests may call functions that nothing else calls. Generated code is exempt.
 # shellcheck source=tests/lint/lint.sh
-. tests/lint/lint.sh
+. tests/lint/lint.sh || exit
 
 # unneeded NM-OUTPUT: "file.o function", of those that no other object and no test names
 unneeded() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Who may include whom. The pipeline's folders point one way; libbpf stays where the kernel is spoken to.
 # shellcheck source=tests/lint/lint.sh
-. tests/lint/lint.sh
+. tests/lint/lint.sh || exit
 
 # A folder of userspace/, and the others that it may include. Everybody may include include/txtrace/.
 law='

@@ -158,6 +158,7 @@ breaks shell_scripts "$runnable" tests/cli/help.sh <<<'#!/bin/sh
 echo'
 breaks shell_scripts "$runnable" tests/cli/help.sh +x <<<'# shellcheck shell=sh
 echo'
+breaks shell_scripts "what sources a file ends without it" tests/cli/help.sh +x < <(printf '#!/bin/sh\n# shellcheck disable=SC1091\n%s tests/cli/cli.sh\n' .)
 breaks shell_scripts "Python scripts parse" tests/cli/decode.py <<<'def f(:'
 
 if command -v mandoc >/dev/null; then

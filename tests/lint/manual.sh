@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Man pages and documents say what is.
 # shellcheck source=tests/lint/lint.sh
-. tests/lint/lint.sh
+. tests/lint/lint.sh || exit
 
 man_pages_lint() {
 	local page

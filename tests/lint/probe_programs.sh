@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Programs on probes of user code can be preempted by themselves: each works on the thread's stack, see bpf/compat.h.
 # shellcheck source=tests/lint/lint.sh
-. tests/lint/lint.sh
+. tests/lint/lint.sh || exit
 
 stacks() {
 	find bpf -name '*.bpf.c' -exec awk '

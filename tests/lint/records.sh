@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What documents say of records is what the table of records says.
 # shellcheck source=tests/lint/lint.sh
-. tests/lint/lint.sh
+. tests/lint/lint.sh || exit
 
 documents() {
 	if [ -x "$BUILD/cli/record_fields" ]; then

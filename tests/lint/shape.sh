@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sizes, names and characters.
 # shellcheck source=tests/lint/lint.sh
-. tests/lint/lint.sh
+. tests/lint/lint.sh || exit
 
 file_lines_max=900 # where one idea needs them; aim at 600
 function_lines_max=60

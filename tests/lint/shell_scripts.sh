@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Shell and Python scripts.
 # shellcheck source=tests/lint/lint.sh
-. tests/lint/lint.sh
+. tests/lint/lint.sh || exit
 
 # It takes a tenth of a second for a script. The build folder keeps a line for each script that shellcheck had
 # nothing to say about: a hash of its version, its options and all that scripts source; a hash of the script; its
@@ -32,6 +32,14 @@ run_or_sourced() {
 	done
 }
 
+# A script goes on when what it sources is not there, with every variable empty: "$tmp/bin" is /bin then.
+sourcing_is_checked() {
+	local file
+	for file in $(scripts); do
+		grep -nE '^[[:space:]]*\. [^|]*$' "$file" | sed "s,^,$file: without || exit: ,"
+	done
+}
+
 python_parses() {
 	files '*.py' | python3 -c '
 import ast, sys
@@ -48,5 +56,6 @@ else
 	skip "shellcheck has nothing to say" "no shellcheck here"
 fi
 rule "what is executable has a #! line, and what has one is executable" run_or_sourced
+rule "what sources a file ends without it" sourcing_is_checked
 rule "Python scripts parse" python_parses
 finish

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Documents, help texts and messages are plain English in the terms of docs/terms.md.
 # shellcheck source=tests/lint/lint.sh
-. tests/lint/lint.sh
+. tests/lint/lint.sh || exit
 
 # Each line: a pattern of whole words (Python), a tab, and what to write instead. Case does not matter.
 terms() {

@@ -4,7 +4,7 @@
 # warm, it takes no more memory and no more descriptors, and the disk that it was given is enough. `make check-all` runs it. TXTRACE_GROWTH_S: so many seconds
 # instead of 3,600; at least 120.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 seconds=${TXTRACE_GROWTH_S:-3600}

@@ -190,7 +190,7 @@ main() {
 	[ "$(id -u)" = 0 ] || die "it makes a root and traces in it: run 'make check-fresh' as root"
 	tests/setup/install.sh fresh || exit 1
 	# shellcheck source=tests/kernels/debian.sh
-	. tests/kernels/debian.sh
+	. tests/kernels/debian.sh || exit
 	rm -rf "$outputs"
 	mkdir -p "$outputs" || exit 1
 	trap clean_up EXIT

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What this kernel makes of a probe, and that the recorder loads, attaches and leaves without a trace.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 shopt -s extglob
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # kill -9 of the recorder: the program runs on, and nobody traces it any more.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 loop=
 patience=150 # seconds; a recorder that starts on an emulated machine that is busy besides takes 20

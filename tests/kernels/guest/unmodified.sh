@@ -3,7 +3,7 @@
 # Spans of any probes on this kernel. The probes are those of the marks, whose spans are recorded along with them: so it is known how many there are, and what
 # each probe's arguments say.
 # shellcheck source=tests/e2e/e2e.sh
-. tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
 need_bpf
 
 # spans NAME PROGRAM ARGUMENT... -- OPTION...: NAME.jsonl has its spans
