@@ -5,6 +5,7 @@
 
 #include "vmlinux.h"
 #include "emit.h"
+#include "label.h"
 
 #include <bpf/bpf_helpers.h>
 
@@ -23,12 +24,12 @@ struct text_source {
 	uint64_t name;
 	uint64_t type;
 	uint64_t value;
-	uint64_t address; /* of the text; 0: none */
-	uint64_t place;   /* goes in the place of value if the text cannot be copied: see label.h */
+	uint64_t address; /* of the text, as is value then; 0: none */
 };
 
-static __always_inline void text_fill(struct emit *out, struct wire_text *event, const uint8_t kind,
-				      const struct text_source *source, long length, const uint32_t size)
+static __always_inline void text_fill(struct pt_regs *ctx, struct emit *out, struct wire_text *event,
+				      const uint8_t kind, const struct text_source *source, long length,
+				      const uint32_t size)
 {
 	uint16_t flags = 0;
 
@@ -39,7 +40,7 @@ static __always_inline void text_fill(struct emit *out, struct wire_text *event,
 	emit_header(out, &event->header, kind, flags, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
 	event->id = source->id;
 	event->name = source->name;
-	event->value = length < 0 ? source->place : source->value;
+	event->value = length < 0 && ctx ? label_of(ctx, source->address) : source->value;
 	event->type = source->type;
 	event->text_length = length > 0 ? length - 1 : 0;
 	emit_submit(out, event);
@@ -47,9 +48,10 @@ static __always_inline void text_fill(struct emit *out, struct wire_text *event,
 
 /*
  * The short size first; a text that fills it is read again into the long one. False: there is no room in the
- * ring, which is counted.
+ * ring, which is counted. ctx: of the probe, to tell where a text lies that cannot be copied; NULL: do not.
  */
-static __always_inline bool text_send(const uint8_t kind, const struct text_source *source)
+static __always_inline bool text_send(struct pt_regs *ctx, const uint8_t kind,
+				      const struct text_source *source)
 {
 	struct text_short *event;
 	struct text_long *more;
@@ -62,7 +64,7 @@ static __always_inline bool text_send(const uint8_t kind, const struct text_sour
 	if (source->address)
 		length = bpf_probe_read_user_str(event->text, sizeof(event->text), (void *)source->address);
 	if (length < (long)sizeof(event->text)) {
-		text_fill(&out, &event->base, kind, source, length, sizeof(event->text));
+		text_fill(ctx, &out, &event->base, kind, source, length, sizeof(event->text));
 		return true;
 	}
 	emit_discard(&out, kind, event);
@@ -70,7 +72,7 @@ static __always_inline bool text_send(const uint8_t kind, const struct text_sour
 	if (!more)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	length = bpf_probe_read_user_str(more->text, sizeof(more->text), (void *)source->address);
-	text_fill(&out, &more->base, kind, source, length, sizeof(more->text));
+	text_fill(ctx, &out, &more->base, kind, source, length, sizeof(more->text));
 	return true;
 }
 

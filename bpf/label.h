@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Labels and names. As a rule one is a literal, and lies in the same file as
- * the probe to which it is passed. The cookie of the probe says which file that is
- * and where in it the probe lies; the distance of the two addresses leads from
- * there to the literal. So the event has the literal's place in the file. It is
- * right also when the process has ended, or another library has the address. A
- * string that lies elsewhere is copied, each time.
+ * the probe to which it is passed. The cookie of the probe says which file that
+ * is and where in it the probe lies; the distance of the two addresses leads
+ * from there to the literal. So the event has the literal's place in the file.
+ * It is right also when the process has ended, or another library has the
+ * address. A string that lies elsewhere is copied, each time.
  *
  * Before 5.15 there are no cookies. Then the event has the address, and the
  * recorder reads what the process has there by then.

@@ -5,12 +5,12 @@
  */
 #include "vmlinux.h"
 #include "compat.h"
+#include "copied_text.h"
 #include "emit.h"
 #include "foreign.h"
 #include "label.h"
 #include "process_target.h"
 #include "span_filter.h"
-#include "copied_text.h"
 #include "thread_clock.h"
 
 #include <bpf/bpf_tracing.h>
@@ -247,12 +247,12 @@ int BPF_KPROBE(on_link, uint64_t from, uint64_t to, uint64_t name)
 	return send_mark(WIRE_LINK, from, label_of(ctx, name), to);
 }
 
-static __always_inline int send_text(const uint8_t kind, struct text_source *source)
+static __always_inline int send_text(struct pt_regs *ctx, const uint8_t kind, struct text_source *source)
 {
 	if (!clock_of_current(compat_current_task()) || (span_filter_is_on() && !span_filter_has(source->id)))
 		return 0;
 	source->name = label_told(source->name);
-	text_send(kind, source);
+	text_send(ctx, kind, source);
 	return 0;
 }
 
@@ -262,8 +262,7 @@ int BPF_KPROBE(on_tag, uint64_t id, uint64_t text)
 	struct text_source source = { .id = id, .value = text, .address = text };
 
 	compat_use_thread_stack();
-	source.place = label_of(ctx, text);
-	return send_text(WIRE_TAG, &source);
+	return send_text(ctx, WIRE_TAG, &source);
 }
 
 SEC("uprobe")
@@ -273,11 +272,9 @@ int BPF_KPROBE(on_attr, uint64_t id, uint64_t name, uint64_t type, uint64_t valu
 
 	compat_use_thread_stack();
 	source.name = label_of(ctx, name);
-	if ((uint32_t)type == ATTR_STRING) {
+	if ((uint32_t)type == ATTR_STRING)
 		source.address = value;
-		source.place = label_of(ctx, value);
-	}
-	return send_text(WIRE_ATTR, &source);
+	return send_text(ctx, WIRE_ATTR, &source);
 }
 
 struct key_with_clocks {

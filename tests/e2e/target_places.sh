@@ -52,13 +52,19 @@ in_a_container() { # in_a_container PROGRAM ARGUMENT...
 	outer=$!
 }
 
+# A program there does not see the recorder, so it is told when that records.
 container() {
-	local pid
+	local pid tracer
 	make_root || return
-	in_a_container /spin --repeat 5 --output /out/truth
+	in_a_container /spin --repeat 5 --output /out/truth --go /out/go
 	wait_for 20 pid_of spin >/dev/null || fail "the container does not begin" || return
 	pid=$(pid_of spin)
-	"$recorder" -q -o "$tmp/container.txtrace" -p "$pid" || fail "the tracer ended with $?" || return
+	"$recorder" -q -o "$tmp/container.txtrace" -p "$pid" &
+	tracer=$!
+	others+=("$tracer")
+	wait_for 60 test -e "$TXTRACE_TESTS_READY/$tracer" || fail "the tracer does not record" || return
+	touch "$root/out/go"
+	wait $tracer || fail "the tracer ended with $?" || return
 	wait $outer || return
 	export_log "$tmp/container.txtrace"
 	counts "$tmp/container.txtrace" spin 5 || return

@@ -293,14 +293,13 @@ int main(int argc, char **argv)
 {
 	struct truth_options common = TRUTH_OPTIONS_DEFAULT;
 	struct crime crime = { .label_cnt = 2000 };
-	const char *directory = NULL, *mapped = NULL, *go = NULL;
+	const char *directory = NULL, *mapped = NULL;
 	uint64_t wants_user = 0;
 	double limit_s = 300;
 	pid_t server;
 	const struct option_spec table[] = {
 		TRUTH_WAIT_SPEC(&common),
 		{ .name = "directory", .help = "where to mount", .text = &directory },
-		{ .name = "go", .help = "a file, which it waits for once it is traced", .text = &go },
 		{ .name = "map",
 		  .help = "a program that is mapped, too: its probes cannot be set any more",
 		  .text = &mapped },
@@ -326,8 +325,6 @@ int main(int argc, char **argv)
 	printf("server %d\n", (int)server);
 	fflush(stdout);
 	truth_start(&common);
-	while (go && access(go, F_OK))
-		usleep(1000);
 	commit(&crime);
 	return 0;
 }

@@ -497,12 +497,14 @@ struct truth_options {
 	double wait_traced_s;
 	uint64_t repeat_cnt;
 	const char *output; /* path; NULL: stdout */
+	const char *go;     /* path; NULL: it does not wait for a file */
 };
 
 #define TRUTH_OPTIONS_DEFAULT { .wait_traced_s = 120, .repeat_cnt = 10 }
 #define TRUTH_WAIT_SPEC(options)									\
 	{ .name = "wait-traced", .help = "seconds to wait for a tracer; 0: do not wait", \
 	.real = &(options)->wait_traced_s, .max = 600 }, \
+	{ .name = "go", .help = "a file to wait for, too, once it is traced", .text = &(options)->go }, \
 	{ .name = "output", .help = "file to print to; default: stdout", .text = &(options)->output }
 #define TRUTH_OPTION_SPECS(options)									\
 	TRUTH_WAIT_SPEC(options), { .name = "repeat", .help = "how often", .count = &(options)->repeat_cnt, \
@@ -565,6 +567,8 @@ static inline void truth_start(const struct truth_options *options)
 	if (options->output)
 		must(freopen(options->output, "w", stdout), "cannot open the output");
 	wait_until_traced(options->wait_traced_s);
+	while (options->go && access(options->go, F_OK))
+		usleep(1000);
 }
 
 static inline struct truth *truths_new(uint64_t truth_cnt)

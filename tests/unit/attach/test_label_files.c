@@ -151,6 +151,29 @@ static void a_number_is_used_once(void **state)
 	part_close(&part);
 }
 
+/* Nothing stays noted under the number, which the next file gets. */
+static void a_file_that_the_kernel_side_is_not_told_of_has_no_number(void **state)
+{
+	const void *site = (const void *)(uintptr_t)make_map;
+	struct label_file file;
+	struct part part;
+	uint64_t place;
+
+	(void)state;
+	part_open(&part);
+	place = place_of(part.map_fd, open_self(&part, &file), site, literal);
+	label_file_release(&file);
+	program_memory_free(part.memory);
+	label_files_free(part.files);
+	part.memory = program_memory_new(NULL);
+	part.files = label_files_new(part.memory, -1);
+	assert_int_equal(open_self(&part, &file), 0);
+	assert_int_equal(file.number, 0);
+	assert_label(&part, place, NULL);
+	label_file_release(&file);
+	part_close(&part);
+}
+
 static void what_is_no_program_has_no_number(void **state)
 {
 	const struct proc_mapping mapping = { .path = "text" };
@@ -176,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_literal_is_known_by_its_place),
 		cmocka_unit_test(a_number_is_used_once),
+		cmocka_unit_test(a_file_that_the_kernel_side_is_not_told_of_has_no_number),
 		cmocka_unit_test(what_is_no_program_has_no_number),
 	};
 

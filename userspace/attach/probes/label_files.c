@@ -68,12 +68,12 @@ static bool add(struct label_files *files, const struct label_file *file, const 
 {
 	const struct wire_label_file range = read_only_range(&file->segments);
 
-	if (!range.size ||
-	    program_image_note_file(files->memory, program_of(number), mapping, &file->segments)) {
-		program_memory_forget(files->memory, program_of(number), UINT64_MAX);
-		return false;
-	}
-	return !bpf_map_update_elem(files->map_fd, &number, &range, BPF_ANY);
+	if (range.size &&
+	    !program_image_note_file(files->memory, program_of(number), mapping, &file->segments) &&
+	    !bpf_map_update_elem(files->map_fd, &number, &range, BPF_ANY))
+		return true;
+	program_memory_forget(files->memory, program_of(number), UINT64_MAX); /* the next file gets it */
+	return false;
 }
 
 void label_files_open(struct label_files *files, struct label_file *file, const struct proc_mapping *mapping,
