@@ -29,25 +29,31 @@ __hidden int cpu_watch_tell(struct cpu_watch *watch, struct task_struct *prev)
 	return 0;
 }
 
-/* The time for which the thread has waited for the CPU that it leaves now, and who has that. */
-static __always_inline void send_move(struct task_struct *task, uint32_t from_cpu)
+/*
+ * From one moment on the thread does not wait for the one CPU any more, but for the other. Sent is for how
+ * long it is known who has had the first one, and who has it: its queue is locked.
+ */
+static __always_inline void move(struct task_struct *task, struct thread_clock *clock, uint32_t cpu)
 {
+	uint32_t from_cpu = clock->waits_on - 1;
+	uint64_t now_ns, since_ns = cpu_watch_of(from_cpu)->since_ns;
+	uint64_t since_steal_ns = cpu_watch_of(from_cpu)->steal_ns;
+	struct cpu_watch *watch = cpu_watch_join(clock, cpu);
 	struct task_struct *other = compat_queue_current(task);
-	struct cpu_watch *watch = cpu_watch_of(from_cpu);
 	struct wire_move *event;
 	struct emit out;
-	uint64_t now_ns;
 
 	event = emit_reserve(&out, WIRE_MOVE, sizeof(*event));
 	now_ns = bpf_ktime_get_ns();
+	cpu_watch_begin_at(watch, cpu, now_ns);
 	if (!event) {
 		emit_lost(&out, WIRE_MOVE, now_ns);
 		return;
 	}
 	emit_header(&out, &event->header, WIRE_MOVE, 0, (uint64_t)task->tgid << 32 | (uint32_t)task->pid,
 		    now_ns);
-	event->since_ns = watch->since_ns < now_ns ? watch->since_ns : now_ns;
-	event->stolen_ns = watch->since_ns < now_ns ? steal_between(watch->steal_ns, steal_of(from_cpu)) : 0;
+	event->since_ns = since_ns < now_ns ? since_ns : now_ns;
+	event->stolen_ns = since_ns < now_ns ? steal_between(since_steal_ns, steal_of(from_cpu)) : 0;
 	event->from_cpu = from_cpu;
 	event->other_tid = other ? BPF_CORE_READ(other, pid) : 0;
 	event->other_tgid = other ? BPF_CORE_READ(other, tgid) : 0;
@@ -76,9 +82,7 @@ int on_migrate(uint64_t *ctx)
 		watch = cpu_watch_join(clock, cpu);
 		cpu_watch_begin_at(watch, cpu, clock->now.wake_ns ? clock->now.wake_ns : bpf_ktime_get_ns());
 	} else if (clock->waits_on) {
-		send_move(task, clock->waits_on - 1);
-		watch = cpu_watch_join(clock, cpu);
-		cpu_watch_begin_at(watch, cpu, bpf_ktime_get_ns());
+		move(task, clock, cpu);
 	}
 	return 0;
 }

@@ -282,9 +282,18 @@ static __always_inline bool join_family(struct task_struct *task)
 SEC("tp_btf/sched_process_fork")
 int on_fork(uint64_t *ctx)
 {
-	if (is_of_family((void *)ctx[0]) && !join_family((void *)ctx[1]))
+	if (!is_of_family((void *)ctx[0]))
+		return 0;
+	if (!join_family((void *)ctx[1]))
 		__sync_fetch_and_add(&lost_cnt, 1);
-	return 0;
+	return tell_of((void *)ctx[1], ACCOUNT_WAKING);
+}
+
+/* A new thread is in a queue. Attached behind everybody else's programs, too. */
+SEC("tp_btf/sched_wakeup_new")
+int on_started(uint64_t *ctx)
+{
+	return tell_of((void *)ctx[0], ACCOUNT_WOKEN);
 }
 
 SEC("perf_event")

@@ -92,15 +92,16 @@ static void attach_ticks(struct sched_account_bpf *bpf)
  */
 struct last_program {
 	struct bpf_program *program;
+	const char *tracepoint;
 	struct bpf_link *link; /* NULL: not attached yet */
 	uint32_t id;	       /* of the link */
 	uint32_t seen_id;      /* links up to this one are settled, and have been looked at */
 	uint64_t last_ns;      /* when it was seen to be the last one */
 };
 
-enum link_place { LINK_ELSEWHERE, LINK_AT_SWITCHES, LINK_UNSETTLED };
+enum link_place { LINK_ELSEWHERE, LINK_HERE, LINK_UNSETTLED };
 
-static enum link_place place_of(uint32_t link_id)
+static enum link_place place_of(uint32_t link_id, const char *tracepoint)
 {
 	char name[64] = "";
 	struct bpf_link_info info = { 0 };
@@ -114,8 +115,8 @@ static enum link_place place_of(uint32_t link_id)
 	info.raw_tracepoint.tp_name_len = sizeof(name);
 	is_known = !bpf_obj_get_info_by_fd(fd, &info, &length);
 	close(fd);
-	return is_known && info.type == BPF_LINK_TYPE_RAW_TRACEPOINT && !strcmp(name, "sched_switch")
-		       ? LINK_AT_SWITCHES
+	return is_known && info.type == BPF_LINK_TYPE_RAW_TRACEPOINT && !strcmp(name, tracepoint)
+		       ? LINK_HERE
 		       : LINK_ELSEWHERE;
 }
 
@@ -125,7 +126,7 @@ static bool is_last(struct last_program *last)
 	uint32_t id = last->seen_id;
 
 	while (!bpf_link_get_next_id(id, &id)) {
-		enum link_place place = id == last->id ? LINK_ELSEWHERE : place_of(id);
+		enum link_place place = id == last->id ? LINK_ELSEWHERE : place_of(id, last->tracepoint);
 
 		if (place == LINK_UNSETTLED)
 			return false;
@@ -135,7 +136,7 @@ static bool is_last(struct last_program *last)
 	return is_last;
 }
 
-/* Once more, before it goes where it was: no switch is missed. */
+/* Once more, before it goes where it was: nothing is missed. */
 static int attach_last(struct last_program *last)
 {
 	struct bpf_link *link = bpf_program__attach(last->program);
@@ -178,14 +179,17 @@ static void say(const char *what, uint64_t number)
 static int record(struct sched_account_bpf *bpf, struct ring_buffer *ring, int pid_fd, FILE *file)
 {
 	struct pollfd ended = { .fd = pid_fd, .events = POLLIN };
-	struct last_program last = { .program = bpf->progs.on_switched, .last_ns = now_ns() };
+	struct last_program switched = { bpf->progs.on_switched, "sched_switch", .last_ns = now_ns() };
+	struct last_program started = { bpf->progs.on_started, "sched_wakeup_new", .last_ns = now_ns() };
 	bool is_ready = false;
 
 	while (!is_stopped) {
 		bool was_asked = is_asked;
-		int err = stay_last(&last, file);
-		int count = ring_buffer__consume(ring);
+		int err = stay_last(&switched, file);
+		int count;
 
+		err = err ? err : stay_last(&started, file);
+		count = ring_buffer__consume(ring);
 		if (err)
 			return fail("attach", err);
 		if (!is_ready)
@@ -237,6 +241,7 @@ int main(int argc, char **argv)
 	if (sched_account_bpf__load(bpf))
 		return fail("load", -errno);
 	bpf_program__set_autoattach(bpf->progs.on_switched, false);
+	bpf_program__set_autoattach(bpf->progs.on_started, false);
 	pid_fd = (int)syscall(SYS_pidfd_open, atoi(argv[1]), 0);
 	err = add_family(bpf, pid_fd);
 	if (err || sched_account_bpf__attach(bpf))

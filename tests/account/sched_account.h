@@ -9,18 +9,21 @@
 
 enum account_kind {
 	ACCOUNT_SWITCH = 1, /* the CPU goes from one thread to the next */
-	ACCOUNT_WAKING = 2, /* someone wakes a thread */
+	ACCOUNT_WAKING = 2, /* someone wakes a thread, or has made it */
 	ACCOUNT_TICK = 3,   /* a timer, once each millisecond; only if removed_ns or steal_ns has changed */
 	/* of a SWITCH or SLEEP: the programs at the tracepoint that were attached after ours have run */
 	ACCOUNT_SWITCHED = 4,
 	/* a SWITCH; who leaves goes to sleep, and comes back only when somebody wakes it */
 	ACCOUNT_SLEEP = 6,
 	/*
-	 * from since_ns to time_ns, somebody's program at the tracepoint of switches may have run behind the
-	 * one that says SWITCHED
+	 * from since_ns to time_ns, somebody's program may have run behind the one that says SWITCHED, or
+	 * WOKEN of a new thread
 	 */
 	ACCOUNT_UNORDERED = 7,
-	/* the thread is in a queue: all programs at the tracepoint of its waking have run */
+	/*
+	 * the thread is in a queue: all programs at the tracepoint of its waking, or of its making and its
+	 * first waking, have run
+	 */
 	ACCOUNT_WOKEN = 5,
 	/*
 	 * between since_ns and time_ns the CPU was switched unseen: its queue counted more switches than the

@@ -85,6 +85,7 @@ class Thread:
     def __init__(self):
         self.stays, self.hidden, self.waking_ns, self.is_asleep = [], [], [0, 0], False
         self.moves = []  # when it went to the queue of another CPU
+        self.wakeups = []  # from, to: from its waking, or its making, until it was in a queue
         self.arrival_cnt = self.delay_ns = None  # the number that the scheduler has next; of the last time that it came
 
     def is_on_cpu(self):
@@ -139,7 +140,7 @@ class Account:
         self.cpus, self.threads = collections.defaultdict(Cpu), collections.defaultdict(Thread)
         switching, waking = {}, {}  # the times that are still open: by CPU, by thread
         samples = read_samples(path, begin_ns)
-        unordered = collections.deque((sample[1], sample[0]) for sample in samples if sample[6] == UNORDERED)  # from, to: one after the other
+        unordered = collections.deque(sorted((sample[1], sample[0]) for sample in samples if sample[6] == UNORDERED))  # from, to
         for time_ns, since_ns, removed_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, is_counted, stolen_ns, clock_ns in samples:
             if kind == UNORDERED:
                 continue
@@ -149,15 +150,15 @@ class Account:
             self.cpus[cpu].add(time_ns, since_ns, removed_ns, stolen_ns)
             if kind == SWITCHED and cpu in switching:
                 moment = switching.pop(cpu)
-                while unordered and unordered[0][1] < time_ns:
-                    unordered.popleft()
-                moment[1] = max(time_ns, moment[1]) if unordered and unordered[0][0] <= time_ns else time_ns
+                moment[1] = max(time_ns, moment[1]) if lies_in(unordered, time_ns) else time_ns
             elif kind == WOKEN and tid in waking:
-                waking.pop(tid)[1] = time_ns
+                moment = waking.pop(tid)
+                moment[1] = max(time_ns, moment[1]) if lies_in(unordered, time_ns) else time_ns
             elif kind == MOVED and tid in tids:
                 self.threads[tid].moves.append(time_ns)
             elif kind == WAKING and tid in tids:
                 waking[tid] = self.threads[tid].waking_ns = [time_ns, time_ns + EDGE_NS]
+                self.threads[tid].wakeups.append(waking[tid])
             elif kind in (SWITCH, SLEEP):
                 moment = switching[cpu] = [time_ns, time_ns + EDGE_NS]
                 if tid in tids:
@@ -177,6 +178,13 @@ class Account:
     def removed_ns(self):
         """In all, on all CPUs."""
         return sum(cpu.removed[-1] - cpu.removed[0] for cpu in self.cpus.values())
+
+
+def lies_in(intervals, time_ns):
+    """Of a queue of them, in order; those that were before that time are taken off."""
+    while intervals and intervals[0][1] < time_ns:
+        intervals.popleft()
+    return bool(intervals) and intervals[0][0] <= time_ns
 
 
 def read_samples(path, begin_ns):
