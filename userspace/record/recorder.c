@@ -28,6 +28,9 @@
 /* The rings hold what comes meanwhile. */
 #define LINK_WAIT_NS 3000000000u
 
+/* Of the report at the end: no reason to grow for days with labels that never come again. */
+#define REPORT_BYTES_MAX (64u << 20)
+
 static bool is_ignored(int signal)
 {
 	struct sigaction action;
@@ -356,7 +359,7 @@ static bool make_observers(struct recorder *recorder)
 	};
 
 	recorder->objects = object_names_new(&objects);
-	recorder->report = label_report_new(0);
+	recorder->report = label_report_new(REPORT_BYTES_MAX);
 	if (recorder->options->wants_threads)
 		recorder->workers = worker_report_new(NULL, NULL, 0);
 	if (recorder->options->flight.max_bytes)

@@ -16,6 +16,7 @@ struct log_file {
 	_Atomic uint64_t keep_cnt; /* the limits: they may be changed from another thread */
 	_Atomic uint64_t keep_bytes;
 	uint64_t bytes;
+	bool has_body;   /* something was written, in this file or one before */
 	bool has_pruned; /* since it was begun */
 };
 
@@ -89,28 +90,35 @@ static struct file_series_limits limits_of(const struct log_file *file)
 	};
 }
 
-/* Not before something was written: a recording that does not start removes nothing. */
-static int make_room(struct log_file *file)
+/* For so many bytes more. */
+static int make_room(struct log_file *file, size_t more_bytes)
 {
 	const struct file_series_limits limits = limits_of(file);
-	uint64_t total_bytes = file_series_older_bytes(file->series) + file->bytes;
+	uint64_t bytes = file->bytes + more_bytes;
+	uint64_t total_bytes = file_series_older_bytes(file->series) + bytes;
 
 	if (!file->keeps_older ||
 	    (file->has_pruned && (!limits.total_bytes || total_bytes <= limits.total_bytes)))
 		return 0;
 	file->has_pruned = true;
-	return file_series_prune(file->series, &limits, file->bytes);
+	return file_series_prune(file->series, &limits, bytes);
 }
 
 int log_file_write(struct log_file *file, const void *head, size_t head_bytes, const void *body,
 		   size_t body_bytes)
 {
 	struct iovec parts[] = { { (void *)head, head_bytes }, { (void *)body, body_bytes } };
-	int err = write_all(file->fd, parts, body_bytes ? 2 : 1);
+	bool is_first = body_bytes && !file->has_body;
+	int err = file->has_body ? make_room(file, head_bytes + body_bytes) : 0;
 
+	if (err)
+		return err;
+	err = write_all(file->fd, parts, body_bytes ? 2 : 1);
 	if (!err) {
 		file->bytes += head_bytes + body_bytes;
-		return body_bytes ? make_room(file) : 0;
+		file->has_body |= is_first;
+		/* a recording that does not start removes nothing */
+		return is_first ? make_room(file, 0) : 0;
 	}
 	/* If this fails too, the reader finds a batch that is cut off, and says so. */
 	if (!log_file_is_direct(file) && !ftruncate(file->fd, (off_t)file->bytes))

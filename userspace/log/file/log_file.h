@@ -19,7 +19,11 @@ struct log_file_options {
 	/* a pipe that nobody reads is -ENXIO; else it is waited for who reads it */
 	bool refuses_unread;
 	bool keeps_older;             /* what was called `path` gets a number instead of being replaced */
-	struct file_series_limits limits; /* for it and the older ones together; only if it keeps those */
+	/*
+	 * for it and the older ones together; only if it keeps those. Room is made before it is taken, but
+	 * not before the first bytes of a body are there
+	 */
+	struct file_series_limits limits;
 };
 
 /*
