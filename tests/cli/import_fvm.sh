@@ -151,6 +151,35 @@ unit() {
 	run 2 gas --folded --json log.txtrace
 }
 
+# The tables as --by, --columns, --sort and --csv want them. A range of the log, and some of its spans, are only what they are.
+tables() {
+	import 0 example.txt && run 0 gas --by call --columns call,self,total --sort -total log.txtrace || return
+	diff "$tmp/out" - <<-'TEXT' || return
+		unknown program (pid 1)
+
+		call          self gas  total gas
+		7->f0105::2      2.001      2.001
+		103->f07::15     6.999      9.000
+
+		events  45 sent, 45 received, 0 lost
+	TEXT
+	run 0 gas --csv log.txtrace && diff "$tmp/out" - <<-'TEXT' || return
+		charge,count,other_milligas,other_percent,compute_milligas,compute_percent,total_milligas,total_percent
+		OnBlockLink,1,500,33.3333,4000,0.0102903,4500,0.0115762
+		OnBlockOpen,1,0,0,999,0.00257001,999,0.00256991
+		OnChainMessage,1,1000,66.6667,38863000,99.9781,38864000,99.9768
+		wasm_exec,2,0,0,3501,0.0090066,3501,0.00900625
+	TEXT
+	run 0 gas --by label log.txtrace && diff "$tmp/out" - <<-'TEXT' || return
+		label span  count  never ended    gas
+		load            1            0  3.000
+	TEXT
+	run 0 gas --by call --csv --where 'label=load' log.txtrace && diff "$tmp/out" - <<<"call,count,unclosed,self_milligas,total_milligas" || return
+	run 0 gas --by label --csv --where 'label=load' log.txtrace && grep -qx 'load,1,0,3000' "$tmp/out" || return
+	run 2 gas --columns nothing log.txtrace && run 2 gas --csv --folded log.txtrace &&
+		grep -qx 'txtrace: --folded, --spans and a table of columns are different outputs; give one of them' "$tmp/err"
+}
+
 # A log of a program: what spans kept for themselves is charged, so that calls fold as a flame graph of time.
 native() {
 	"$make_log" "$tmp/native.txtrace" <<-TEXT || return
@@ -228,6 +257,7 @@ check "what does not match" broken
 check "spans with a clock of their own" timed
 check "lotus' JSON" lotus
 check "the unit is gas" unit
+check "tables of columns" tables
 check "a log of a program" native
 check "$count changed files, seed $seed" hostile "$tmp"/{example,machine,broken,spans}.txt "$tmp"/{list,state}.json
 if [ -d "$samples" ]; then

@@ -9,8 +9,10 @@ follows_schema() {
 	for name in "$@"; do
 		make_from "$name" && made+=("$tmp/$name.txtrace") || return
 	done
-	python3 tests/cli/schema_check.py "$txtrace" docs/commands.schema.json "${made[@]}"
+	python3 tests/cli/schema_check.py "$txtrace" docs/commands.schema.json "$tmp/gas.txtrace" "${made[@]}"
 }
+
+python3 tests/cli/fvm_files.py make "$tmp" && run 0 import -o gas.txtrace example.txt || exit
 
 if python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>"$tmp/no"; then
 	check "with spans, losses and anomalies" follows_schema small sound

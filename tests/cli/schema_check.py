@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What commands print with --json, against docs/commands.schema.json.
 
-schema_check.py TXTRACE SCHEMA LOG...    every command, on every log; prints what does not follow it
+schema_check.py TXTRACE SCHEMA GAS LOG...    every command, on every log, and gas on GAS; prints what does not follow it
 """
 import json
 import subprocess
@@ -34,6 +34,7 @@ COMMANDS = {
               "workers --columns thread,on_cpu", "concurrency --buckets 3 --sort mean", "blocked --columns object,ns",
               "blame --columns waiter,waker,ns", "neighbours --sort ns"],
 }
+GAS_COMMANDS = {"gas": ["gas"], "plain": ["gas --columns charge,total", "gas --by call --sort self"]}
 problems = 0
 
 
@@ -67,7 +68,7 @@ def spans_of(txtrace, log):
     return [(span["id"], span["keyed"], span["pid"]) for span in run(txtrace, ["spans", "-n", "3"], log)["spans"]]
 
 
-def main(txtrace, schema_path, *logs):
+def main(txtrace, schema_path, gas, *logs):
     with open(schema_path, encoding="utf-8") as file:
         schema = json.load(file)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -87,10 +88,11 @@ def main(txtrace, schema_path, *logs):
                     problem(f"{what}: change {number} is not found")
         used.add(name)
 
-    for log in logs:
-        for name, commands in COMMANDS.items():
+    for log, by_name in [(gas, GAS_COMMANDS), *((log, COMMANDS) for log in logs)]:
+        for name, commands in by_name.items():
             for command in commands:
                 look(name, command.split(), log)
+    for log in logs:
         for identity, is_keyed, pid in spans_of(txtrace, log):
             for name, command in (("show", "show"), ("critical_path", "critical-path")):
                 arguments = [txtrace, command, "--json", "-p", str(pid), *(["-k"] if is_keyed else []), log, identity]

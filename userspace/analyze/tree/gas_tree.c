@@ -69,17 +69,11 @@ struct txtrace_string gas_tree_name(const struct gas_tree *tree, uint32_t number
 
 /* ---- sums; those that don't fit stop at the largest number ---- */
 
-static void add(int64_t *sum, int64_t amount)
-{
-	if (__builtin_add_overflow(*sum, amount, sum))
-		*sum = amount < 0 ? INT64_MIN : INT64_MAX;
-}
-
 static int add_sum(struct gas_sums *sums, uint32_t name, int64_t milligas)
 {
 	size_t i = 0;
 
-	add(&sums->whole, milligas);
+	gas_add(&sums->whole, milligas);
 	while (i < sums->cnt && sums->sums[i].name != name)
 		i++;
 	if (i == sums->cnt) {
@@ -93,7 +87,7 @@ static int add_sum(struct gas_sums *sums, uint32_t name, int64_t milligas)
 		}
 		sums->sums[sums->cnt++] = (struct gas_sum){ .name = name };
 	}
-	add(&sums->sums[i].milligas, milligas);
+	gas_add(&sums->sums[i].milligas, milligas);
 	return 0;
 }
 
@@ -232,8 +226,8 @@ static int add_instant(struct gas_tree *tree, struct txtrace_string event)
 	found = memmem(at, (size_t)(end - at), other, strlen(other));
 	/* the import wrote the numbers, and a blank stands behind each */
 	if (found && end[-1] == '}') {
-		add(&charge->compute, strtoll(at, NULL, 10));
-		add(&charge->other, strtoll(found + strlen(other), NULL, 10));
+		gas_add(&charge->compute, strtoll(at, NULL, 10));
+		gas_add(&charge->other, strtoll(found + strlen(other), NULL, 10));
 	}
 	return 0;
 }

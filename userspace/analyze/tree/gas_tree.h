@@ -80,4 +80,11 @@ int gas_tree_finish(struct gas_tree *tree);
 /* The name of a charge. */
 struct txtrace_string gas_tree_name(const struct gas_tree *tree, uint32_t number);
 
+/* Stays at the limits of int64_t. */
+static inline void gas_add(int64_t *sum, int64_t amount)
+{
+	if (__builtin_add_overflow(*sum, amount, sum))
+		*sum = amount < 0 ? INT64_MIN : INT64_MAX;
+}
+
 #endif

@@ -295,7 +295,7 @@ static int read_again(struct analysis_run *run, const struct options_result *res
 	int err;
 
 	if (log_input_open(&again, run->cli, result->operands, result->operand_cnt, true))
-		return -EIO;
+		return -ECANCELED;
 	again.is_quiet = true;
 	run->input = &again;
 	err = read_once(run, &run->analysis->passes[1]);

@@ -7,6 +7,7 @@
 
 #include "analyze/capture_scope.h"
 #include "base/units.h"
+#include "log/format/fvm_marks.h"
 
 #define WARNING "1;31"
 
@@ -80,9 +81,12 @@ void capture_append_title(struct text *text, const struct txtrace_log_info *info
 		text_append(text, " on ");
 		text_append_clipped(text, info->host, strlen(info->host), 32);
 	}
-	text_append(text, ", ");
-	capture_append_time(text, info, info->start_monotonic_ns);
-	text_append_format(text, ", for %s", units_format_duration(duration, duration_ns(info, census)));
+	if (!fvm_is_gas(info->options)) {
+		text_append(text, ", ");
+		capture_append_time(text, info, info->start_monotonic_ns);
+		text_append_format(text, ", for %s",
+				   units_format_duration(duration, duration_ns(info, census)));
+	}
 	capture_append_scope(text, info);
 }
 

@@ -401,7 +401,7 @@ int log_input_end(struct log_input *input, int err, const char *what)
 {
 	int status;
 
-	if (err)
+	if (err && err != -ECANCELED)
 		cli_fail(input->cli, "can't %s '%s': %s", what, input->path, strerror(-err));
 	status = log_input_close(input);
 	return err ? CLI_FAILED : status;

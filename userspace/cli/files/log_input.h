@@ -116,7 +116,8 @@ int log_input_close(struct log_input *input);
 
 /*
  * The end of a command that read it: says that it can't do what was wanted
- * ("report on") if there was an error, closes, and knows the exit status.
+ * ("report on") if there was an error, unless that is -ECANCELED: then it was
+ * said. Closes, and knows the exit status.
  */
 int log_input_end(struct log_input *input, int err, const char *what);
 

@@ -18,6 +18,12 @@ bool column_is_of(const struct column *column, unsigned int variant)
 	return !column->variants || column->variants & 1u << variant;
 }
 
+/* What may be left out at the end of a name. */
+static bool is_unit(const char *end)
+{
+	return !*end || strcmp(end, "_ns") == 0 || strcmp(end, "_milligas") == 0;
+}
+
 /* NULL: there is none, and complaint says which there are. */
 static const struct column *find(const struct column *columns, unsigned int variant, const char *name,
 				 size_t length, struct text *complaint)
@@ -27,8 +33,7 @@ static const struct column *find(const struct column *columns, unsigned int vari
 	for (const struct column *column = columns; column->name; column++) {
 		if (!column_is_of(column, variant))
 			continue;
-		if (strncmp(column->name, name, length) == 0 &&
-		    (!column->name[length] || strcmp(column->name + length, "_ns") == 0)) {
+		if (strncmp(column->name, name, length) == 0 && is_unit(column->name + length)) {
 			text_release(&known);
 			return column;
 		}
@@ -80,6 +85,8 @@ static void fill(const struct column *column, const void *context, const void *r
 	else
 		cell->number = column->flags & COLUMN_U32 ? *(const uint32_t *)field
 							  : *(const uint64_t *)field;
+	if (!column->get)
+		cell->difference = (int64_t)cell->number;
 }
 
 static double percent(const struct cell *cell)
@@ -99,6 +106,11 @@ static bool is_unknown(const struct column *column, const struct cell *cell)
 	default:
 		return cell->is_unknown;
 	}
+}
+
+static bool is_signed(const struct column *column)
+{
+	return column->type == COLUMN_SIGNED || column->type == COLUMN_GAS;
 }
 
 static bool is_text(const struct column *column)
@@ -150,11 +162,8 @@ static int make_key(const struct column *column, const struct cell *cell, struct
 	case COLUMN_REAL:
 		key->number = cell->real;
 		return 0;
-	case COLUMN_SIGNED:
-		key->number = (double)cell->difference;
-		return 0;
 	default:
-		key->number = (double)cell->number;
+		key->number = is_signed(column) ? (double)cell->difference : (double)cell->number;
 		return 0;
 	}
 }
@@ -212,7 +221,8 @@ static void append_moment(struct text *text, uint64_t ns, uint64_t begin_ns)
 static void append_number(struct text *text, const struct column *column, const struct cell *cell,
 			  uint64_t begin_ns)
 {
-	uint64_t magnitude = (uint64_t)(cell->difference < 0 ? -cell->difference : cell->difference);
+	uint64_t magnitude = cell->difference < 0 ? 0 - (uint64_t)cell->difference
+						  : (uint64_t)cell->difference;
 	char units[UNITS_SIZE];
 
 	switch (column->type) {
@@ -234,6 +244,11 @@ static void append_number(struct text *text, const struct column *column, const 
 	case COLUMN_SIGNED:
 		text_append_format(text, "%s%s", cell->difference < 0 ? "-" : "+",
 				   units_format_duration(units, magnitude));
+		break;
+	case COLUMN_GAS:
+		text_append_format(text, "%s%s.%03u", cell->difference < 0 ? "-" : "",
+				   units_format_count(units, magnitude / 1000),
+				   (unsigned int)(magnitude % 1000));
 		break;
 	default:
 		text_append(text, units_format_count(units, cell->number));
@@ -333,6 +348,7 @@ static void append_plain(struct text *text, const struct column *column, const s
 		text_append_format(text, "%.6g", cell->real);
 		break;
 	case COLUMN_SIGNED:
+	case COLUMN_GAS:
 		text_append_format(text, "%" PRId64, cell->difference);
 		break;
 	default:
@@ -384,7 +400,7 @@ void column_member_json(const struct column *column, const void *context, const 
 		json_fixed(json, percent(&cell), 3);
 	else if (column->type == COLUMN_REAL)
 		json_double(json, cell.real);
-	else if (column->type == COLUMN_SIGNED)
+	else if (is_signed(column))
 		json_i64(json, cell.difference);
 	else
 		json_u64(json, cell.number);

@@ -34,6 +34,7 @@ enum column_type {
 	COLUMN_SIGNED = 6,   /* ns, more or less: +1.23 ms */
 	COLUMN_STRING = 7,   /* bytes of a traced program */
 	COLUMN_WORDS = 8,    /* our words, fit for a terminal */
+	COLUMN_GAS = 9,	     /* milligas, may be negative: 1,234.567 */
 };
 
 enum column_flag {
@@ -68,7 +69,8 @@ struct column {
 	const char *group; /* stands above neighbours that have the same pointer */
 	enum column_type type;
 	unsigned int flags;
-	size_t offset; /* in the row, of the uint64_t that is the number; used if there is no getter */
+	/* if there is no getter: in the row, of the number, a uint64_t or, of SIGNED and GAS, an int64_t */
+	size_t offset;
 	void (*get)(const void *row, struct cell *cell);
 	/* the members of the JSON document, if they are not just the value */
 	void (*json)(const void *context, const void *row, struct json *json);
@@ -99,7 +101,10 @@ struct column_choice {
 /* Whether rows of this kind have it. */
 bool column_is_of(const struct column *column, unsigned int variant);
 
-/* "label,max_ns" ("_ns" may be left out): 0; or -EINVAL and a sentence with all that there are. */
+/*
+ * "label,max_ns", where "_ns" and "_milligas" may be left out: 0; or -EINVAL
+ * and a sentence with all that there are.
+ */
 int column_choose(struct column_choice *choice, const struct column *columns, unsigned int variant,
 		  const char *names, struct text *complaint);
 
