@@ -137,12 +137,12 @@ is_traced_behind_the_exec() {
 	[ "$(grep -c '"label":"after the exec"' "$tmp/exec.txtrace.jsonl")" = 10 ] || fail "spans behind the exec are missing"
 }
 
-# Its first thread had ended, so nobody told of the tid that the other one takes over. It loses the CPU under that tid, before the exec is over: the kernel
-# gives its memory back, and another program wants the same CPU.
+# Its first thread had ended, so nobody told of the tid that the other one takes over. It loses the CPU under that tid, before the exec is over: while the kernel
+# gives its memory back, page by page, a program that goes first wants the same CPU every 0.2 ms.
 is_told_of_before_its_exec_is() {
 	local cpu busy
 	cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
-	taskset -c "$cpu" sh -c 'while :; do :; done' &
+	taskset -c "$cpu" python3 -c 'import os, time; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)); any(time.sleep(0.0002) for _ in iter(int, 1))' &
 	busy=$!
 	tracer=$busy # so that it is killed, whatever fails
 	taskset -c "$cpu" "$programs/first_thread_ends" --memory-mb 256 &

@@ -5,6 +5,7 @@
  * memory, and the exec is over after that.
  */
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include "truth.h"
 
@@ -25,8 +26,9 @@ static void *live_on(void *unused)
 	}
 	if (!memory_mb)
 		exit(0);
-	memory = malloc(memory_mb << 20);
-	must(memory, "no memory");
+	memory = mmap(NULL, memory_mb << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	must(memory != MAP_FAILED, "no memory");
+	madvise(memory, memory_mb << 20, MADV_NOHUGEPAGE); /* or it would be gone at once */
 	memset(memory, 1, memory_mb << 20);
 	execl("/bin/true", "true", NULL);
 	must(false, "cannot exec");
