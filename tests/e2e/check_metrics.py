@@ -24,7 +24,7 @@ def expect_histogram(expected, name, labels, values):
 def parts_of(span):
     for name, ns in span['blocked'].items():
         yield 'blocked_' + name, ns
-    for name in ('on_cpu', 'interrupt', 'runnable', 'detached', 'unknown'):
+    for name in ('on_cpu', 'stolen', 'interrupt', 'runnable', 'detached', 'unknown'):
         yield name, span.get(name + '_ns', 0)
 
 

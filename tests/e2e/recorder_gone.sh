@@ -25,6 +25,10 @@ is_untraced() {
 	tail -n 1 "$tmp/windows" | grep -q '"traced":false'
 }
 
+has_windows() { # has_windows CNT: the last ones are untraced
+	[ "$(tail -n "$1" "$tmp/windows" | grep -c '"traced":false')" = "$1" ]
+}
+
 start_tracers() { # start_tracers CNT
 	local i pid
 	for i in $(seq "$1"); do
@@ -61,7 +65,7 @@ are_gone() {
 
 # While it is traced the sites are others, and the kernel has programs: so the looks below see what they are to see.
 is_seen_while_traced() {
-	sleep 0.5 # windows of the untraced program, to be compared with
+	wait_for 60 has_windows 8 # of the untraced program, to be compared with
 	start_tracers 1 || return
 	sites_are 1 || fail "the sites of a traced program look untouched" || return
 	[ "$(present)" -gt 10 ] || fail "the recorder has no programs" || return
@@ -85,7 +89,7 @@ nothing_is_left() {
 
 # By the CPU time of an iteration. Below the middle between the two that were measured in this run, after the kills as before them.
 is_as_quick_as_before() {
-	sleep 1
+	wait_for 60 has_windows 8
 	kill -TERM $target
 	wait $target || fail "it ended with $?" || return
 	target=
