@@ -181,6 +181,16 @@ static __always_inline uint64_t leave_cpu(struct task_struct *task, struct threa
 	return stolen_ns;
 }
 
+/* Returns the flags of the event. */
+static __always_inline uint16_t get_cpu(struct thread_clock *clock, const struct cpu_watch *watch, uint32_t cpu,
+					uint64_t now_ns, uint64_t steal_ns, bool is_from_untraced)
+{
+	cpu_watch_leave(clock);
+	clock->cpu = cpu;
+	thread_clock_arrive(clock, now_ns, steal_ns);
+	return is_from_untraced && watch->waiting_cnt ? WIRE_OTHERS_WAIT : 0;
+}
+
 /* The clocks move even if the event finds no room. */
 SEC("tp_btf/sched_switch")
 int on_sched_switch(uint64_t *ctx)
@@ -197,6 +207,7 @@ int on_sched_switch(uint64_t *ctx)
 	uint32_t other_ns = 0;
 	bool is_shared = false;
 	struct wire_switch *event;
+	uint16_t flags = 0;
 	struct emit out;
 
 	if (phase == WIRE_PHASE_STOPPED)
@@ -223,11 +234,8 @@ int on_sched_switch(uint64_t *ctx)
 		stolen_ns = leave_cpu(prev, out_clock, cpu, now_ns, steal_ns, left_as, block.reason);
 		is_shared = out_clock->is_stolen_shared;
 	}
-	if (in_clock) {
-		cpu_watch_leave(in_clock);
-		in_clock->cpu = cpu;
-		thread_clock_arrive(in_clock, now_ns, steal_ns);
-	}
+	if (in_clock)
+		flags = get_cpu(in_clock, watch, cpu, now_ns, steal_ns, !out_clock);
 	cpu_watch_begin(watch, now_ns, steal_ns);
 	if (left_as == WIRE_LEFT_DEAD)
 		thread_clock_forget(prev);
@@ -237,7 +245,7 @@ int on_sched_switch(uint64_t *ctx)
 		fill_left(event, is_shared, stolen_ns, &block);
 	else
 		fill_other(event, other_ns, stolen_ns, prev);
-	emit_header(&out, &event->header, WIRE_SWITCH, 0, pid_tgid_of(prev), now_ns);
+	emit_header(&out, &event->header, WIRE_SWITCH, flags, pid_tgid_of(prev), now_ns);
 	fill_switch(event, next, in_clock != 0, left_as, block.reason);
 	emit_submit(&out, event);
 	if (left_as == WIRE_LEFT_BLOCKED && (cfg_stacks_off_cpu || cfg_names_futexes))

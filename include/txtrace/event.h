@@ -99,7 +99,9 @@ enum wire_flag {
 	WIRE_HAS_WAIT_END = 1024,  /* WAKE: it is a struct wire_wait_end */
 	WIRE_NO_CLOCKS = 2048,     /* the thread has no clocks: its account is unknown here */
 	WIRE_WAKER_UNKNOWN = 4096, /* WAKE: this kernel does not tell whether it came from an interrupt */
-	WIRE_FLAGS = 8191,         /* all of them */
+	/* SWITCH: an untraced task has left the CPU to a traced thread, and others of those wait for it */
+	WIRE_OTHERS_WAIT = 8192,
+	WIRE_FLAGS = 16383,        /* all of them */
 };
 
 struct wire_header {

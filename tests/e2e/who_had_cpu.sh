@@ -47,7 +47,7 @@ many_threads_wait() {
 	local program account
 	for program in many_threads handoff wake_storm random; do
 		"$recorder" -q -o "$tmp/$program.txtrace" -- "$programs/$program" --output "$tmp/$program.truth" && export_log "$tmp/$program.txtrace" &&
-			"$reader" neighbours --json --by thread "$tmp/$program.txtrace" >"$tmp/$program.thread" &&
+			"$reader" verify "$tmp/$program.txtrace" && "$reader" neighbours --json --by thread "$tmp/$program.txtrace" >"$tmp/$program.thread" &&
 			account_so_far && python3 tests/cli/neighbours_check.py compare "$tmp/$program.txtrace.jsonl" "$tmp/$program.thread" "${account[@]:1}" || return
 	done
 }

@@ -27,7 +27,10 @@ int attribute_other(struct attribution *attribution, const struct event *event)
 	return put_other_run(attribution, &run);
 }
 
-/* That nobody had it is told with the thread that gets it, unless another one has waited there for longer. */
+/*
+ * That nobody had it is told with the thread that gets it, when that leaves; but now, if another one has
+ * waited there for longer, or waits on: its wait may end before.
+ */
 int put_run_before(struct attribution *attribution, const struct event *event, const struct thread *next)
 {
 	struct txtrace_other_run run = {
@@ -41,32 +44,14 @@ int put_run_before(struct attribution *attribution, const struct event *event, c
 	};
 
 	if (event->sched.other_ns > event->time_ns ||
-	    (!event->tid && event->sched.other_ns <= next->run_runnable_ns))
+	    (!event->tid && event->sched.other_ns <= next->run_runnable_ns &&
+	     !(event->flags & WIRE_OTHERS_WAIT)))
 		return 0;
-	return put_other_run(attribution, &run);
-}
-
-/*
- * The run of a traced thread, which is going on, will tell for how long the CPU was idle before it. But the
- * one that is moved may have waited then, too, and its wait may end before that run.
- */
-static int put_idle_before(struct attribution *attribution, const struct event *event)
-{
-	const struct thread *other = thread_table_find(&attribution->threads, event->move.other_tid);
-	struct txtrace_other_run run = { .cpu = event->move.from_cpu };
-
-	if (!other || other->now.state != THREAD_ON_CPU || other->run_cpu != event->move.from_cpu ||
-	    other->run_idle_ns > other->run_begin_ns)
-		return 0;
-	run.begin_ns = other->run_begin_ns - other->run_idle_ns;
-	run.end_ns = other->run_begin_ns;
-	run.stolen_ns = other->run_idle_stolen_ns;
 	return put_other_run(attribution, &run);
 }
 
 int attribute_move(struct attribution *attribution, const struct event *event)
 {
-	int err = put_idle_before(attribution, event);
 	struct txtrace_other_run run = {
 		.begin_ns = event->move.since_ns < event->time_ns ? event->move.since_ns : event->time_ns,
 		.end_ns = event->time_ns,
@@ -80,5 +65,5 @@ int attribute_move(struct attribution *attribution, const struct event *event)
 		.stolen_ns = event->move.stolen_ns,
 	};
 
-	return err ? err : put_other_run(attribution, &run);
+	return put_other_run(attribution, &run);
 }

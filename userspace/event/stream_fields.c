@@ -11,7 +11,8 @@
 
 const struct stream_names stream_flags = NAMES("clocks", "interrupt", "truncated", "seed", "not_arrived",
 					       "timer", "rename", "nested", "softirq", "unreadable",
-					       "wait_end", "no_clocks", "waker_unknown");
+					       "wait_end", "no_clocks", "waker_unknown",
+					       "others_wait");
 
 const struct stream_names stream_reasons = NAMES("lock", "disk", "network", "sleep", "page_fault", "pipe",
 						 "wait", "stopped", "other", "throttled", "poll");
