@@ -182,8 +182,9 @@ static __always_inline uint64_t leave_cpu(struct task_struct *task, struct threa
 }
 
 /* Returns the flags of the event. */
-static __always_inline uint16_t get_cpu(struct thread_clock *clock, const struct cpu_watch *watch, uint32_t cpu,
-					uint64_t now_ns, uint64_t steal_ns, bool is_from_untraced)
+static __always_inline uint16_t get_cpu(struct thread_clock *clock, const struct cpu_watch *watch,
+					uint32_t cpu, uint64_t now_ns, uint64_t steal_ns,
+					bool is_from_untraced)
 {
 	cpu_watch_leave(clock);
 	clock->cpu = cpu;
