@@ -103,7 +103,8 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 	switch (record->kind) {
 	case TXTRACE_RECORD_SPAN:
 		add_span(census, &record->span);
-		break;
+		see_times(census, record->span.begin_ns, record->span.end_ns);
+		return;
 	case TXTRACE_RECORD_LOSS:
 		add_loss(census, &record->loss);
 		break;
