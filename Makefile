@@ -375,7 +375,7 @@ MAN_PAGES := $(sort $(wildcard docs/*.1))
 SERVICE_FILE := lib/systemd/system/txtrace.service
 # from:to:mode
 INSTALLED := $(BUILD)/txtrace:bin/txtrace:755 $(BUILD)/txtrace-bpf:bin/txtrace-bpf:755 \
-	include/txtrace.h:include/txtrace.h:644 $(foreach header,$(LIBRARY_HEADERS),$(header):$(header):644) LICENSE:share/doc/txtrace/LICENSE:644 docs/commands.schema.json:share/doc/txtrace/commands.schema.json:644 \
+	include/txtrace.h:include/txtrace.h:644 $(foreach header,$(LIBRARY_HEADERS),$(header):$(header):644) LICENSE:share/doc/txtrace/LICENSE:644 docs/commands.schema.json:share/doc/txtrace/commands.schema.json:644 docs/check.schema.json:share/doc/txtrace/check.schema.json:644 \
 	$(BUILD)/libtxtrace.a:lib/libtxtrace.a:644 $(BUILD)/$(LIBRARY_FILE):lib/$(LIBRARY_FILE):755 \
 	docs/service/txtrace.conf:share/doc/txtrace/txtrace.conf:644 docs/service/txtrace.service:$(SERVICE_FILE):644 \
 	$(foreach file,$(sort $(wildcard share/txtrace/*/*)),$(file):$(file):644) \

@@ -23,6 +23,16 @@ verdict() {
 	jq -e "[.rows[] | {(.subject): .}] | add | $filter" "$tmp/check.json" >/dev/null || fail "$(cat "$tmp/check.json")"
 }
 
+follows_its_schema() {
+	"$recorder" --check --json >"$tmp/check.json"
+	python3 -c 'import json, jsonschema, sys
+schema, document = (json.load(open(path)) for path in sys.argv[1:])
+jsonschema.Draft202012Validator.check_schema(schema)
+jsonschema.validate(document, schema)
+document["rows"][0]["verdict"] = "surprise"
+assert not jsonschema.Draft202012Validator(schema).is_valid(document)' docs/check.schema.json "$tmp/check.json"
+}
+
 # Recording agrees with --check: it works, or it is refused.
 recording_agrees() { # recording_agrees STATUS COMMAND...
 	local wanted=$1 status
@@ -82,6 +92,9 @@ if unshare --user --map-root-user true 2>/dev/null; then
 	check "in a user namespace" both 2 '.namespaces.verdict == "missing" and ."BPF programs".verdict == "missing"' unshare --user --map-root-user
 fi
 check "a disk that is full" full_disk
+if python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
+	check "its JSON follows its schema" follows_its_schema
+fi
 check "nothing is traced meanwhile" says_2 "--check traces nothing; give it neither a process nor a command" --check -- true
 check "--json alone" says_2 "--json needs --check; for a log use txtrace report --json" --json -p 1
 finish
