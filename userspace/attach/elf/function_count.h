@@ -11,7 +11,7 @@ struct function_count {
 	bool is_exported_only; /* the file is stripped: only what other objects may call has a name */
 };
 
-/* 0, or -ENOEXEC: no ELF file that can be read. */
+/* 0; -ENOEXEC: no ELF file that can be read; -ENOMEM. */
 int function_count_read(struct function_count *count, int fd);
 
 #endif
