@@ -78,13 +78,33 @@ static __always_inline __u64 compat_index(__u64 index, const __u32 limit)
  * on each CPU. That is safe where the kernel does not run a program that runs
  * on the CPU already; programs of uprobes it does run: one that is preempted by
  * a thread that comes to the same probe finds the other's values in its frame.
- * So each of them says this first: a program in which there is a tail call
+ * So each of them does this first: a program in which there is a tail call
  * works on the thread's stack. It is never made, and cut away.
  */
 static __always_inline void compat_use_thread_stack(void)
 {
 	asm volatile("r0 = 0\n\tif r0 == 0 goto +1\n\tcall 12" ::: "r0", "r1", "r2", "r3", "r4", "r5");
 }
+
+/*
+ * A program of a probe of user code, with arguments as in BPF_KPROBE:
+ *
+ *	PROBE_PROGRAM("uprobe", on_enter, uint64_t id)
+ *	{
+ *		return ...;
+ *	}
+ */
+#define PROBE_PROGRAM(section, name, args...)                                      \
+	static __always_inline int name##_body(struct pt_regs *ctx, ##args);       \
+	SEC(section) int name(struct pt_regs *ctx)                                 \
+	{                                                                          \
+		compat_use_thread_stack();                                         \
+		_Pragma("GCC diagnostic push")                                     \
+		_Pragma("GCC diagnostic ignored \"-Wint-conversion\"")             \
+		return name##_body(___bpf_kprobe_args(args));                      \
+		_Pragma("GCC diagnostic pop")                                      \
+	}                                                                          \
+	static __always_inline int name##_body(struct pt_regs *ctx, ##args)
 
 /* 5.14 renamed task_struct.state to __state and made it an unsigned int. */
 struct task_struct___before_5_14 {

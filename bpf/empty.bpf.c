@@ -8,10 +8,8 @@
 
 #include <bpf/bpf_helpers.h>
 
-SEC("uprobe")
-int on_empty_probe(void *ctx)
+PROBE_PROGRAM("uprobe", on_empty_probe)
 {
-	compat_use_thread_stack();
 	return 0;
 }
 

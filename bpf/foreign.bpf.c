@@ -344,17 +344,13 @@ static __always_inline int foreign_begun(struct pt_regs *ctx, const bool is_pree
 	return 0;
 }
 
-SEC("?uprobe")
-int on_foreign_begin(struct pt_regs *ctx)
+PROBE_PROGRAM("?uprobe", on_foreign_begin)
 {
-	compat_use_thread_stack();
 	return foreign_begun(ctx, true);
 }
 
-SEC("?uprobe")
-int on_foreign_begin_before_5_13(struct pt_regs *ctx)
+PROBE_PROGRAM("?uprobe", on_foreign_begin_before_5_13)
 {
-	compat_use_thread_stack();
 	return foreign_begun(ctx, false);
 }
 
@@ -401,14 +397,12 @@ static __always_inline uint64_t close_by_number(const void *ctx, const struct fo
 }
 
 /* An end without a begin is sent, too, as an end of no span: it is counted where those of the macros are. */
-SEC("?uprobe")
-int on_foreign_end(struct pt_regs *ctx)
+PROBE_PROGRAM("?uprobe", on_foreign_end)
 {
 	int64_t cookie = compat_cookie(ctx);
 	struct foreign_site *site = site_of_cookie(cookie);
 	uint64_t id;
 
-	compat_use_thread_stack();
 	if (!site || !foreign_is_traced())
 		return 0;
 	count_step(cookie);
@@ -528,32 +522,24 @@ static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t 
 }
 
 /* The first instruction of a function whose ways out are probed. */
-SEC("?uprobe")
-int on_function_enter(struct pt_regs *ctx)
+PROBE_PROGRAM("?uprobe", on_function_enter)
 {
-	compat_use_thread_stack();
 	return function_entered(ctx, 0, true);
 }
 
-SEC("?uprobe")
-int on_function_enter_before_5_13(struct pt_regs *ctx)
+PROBE_PROGRAM("?uprobe", on_function_enter_before_5_13)
 {
-	compat_use_thread_stack();
 	return function_entered(ctx, 0, false);
 }
 
 /* The first instruction of a function whose return is hooked. */
-SEC("?uprobe")
-int on_function_call(struct pt_regs *ctx)
+PROBE_PROGRAM("?uprobe", on_function_call)
 {
-	compat_use_thread_stack();
 	return function_entered(ctx, 1, true);
 }
 
-SEC("?uprobe")
-int on_function_call_before_5_13(struct pt_regs *ctx)
+PROBE_PROGRAM("?uprobe", on_function_call_before_5_13)
 {
-	compat_use_thread_stack();
 	return function_entered(ctx, 1, false);
 }
 
@@ -561,12 +547,10 @@ int on_function_call_before_5_13(struct pt_regs *ctx)
  * A way out: a return instruction, or a jump to another function. It is one only if the stack ends where it
  * did at the first instruction.
  */
-SEC("?uprobe")
-int on_function_leave(struct pt_regs *ctx)
+PROBE_PROGRAM("?uprobe", on_function_leave)
 {
 	struct foreign_thread *thread;
 
-	compat_use_thread_stack();
 	if (!foreign_is_traced())
 		return 0;
 	if (cfg_has_attach_cookie)
@@ -578,15 +562,13 @@ int on_function_leave(struct pt_regs *ctx)
 }
 
 /* A hooked return: one for each function that a chain of tail calls was in, the last one first. */
-SEC("?uprobe")
-int on_function_return(struct pt_regs *ctx)
+PROBE_PROGRAM("?uprobe", on_function_return)
 {
 	uint64_t stack = PT_REGS_SP(ctx) - CALL_BYTES;
 	struct foreign_thread *thread;
 	struct frame *frame;
 	int64_t label_idx;
 
-	compat_use_thread_stack();
 	label_idx = compat_cookie(ctx);
 	if (label_idx < 0 || !foreign_is_traced())
 		return 0;

@@ -170,40 +170,30 @@ static __always_inline int send_span(struct thread_clock *clock, const uint8_t k
 	return 0;
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_begin, uint64_t id, uint64_t label, uint64_t parent)
+PROBE_PROGRAM("uprobe", on_begin, uint64_t id, uint64_t label, uint64_t parent)
 {
-	compat_use_thread_stack();
 	return send_span(clock_of_current(compat_current_task()), WIRE_BEGIN, id, label_of(ctx, label),
 			 parent);
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_begin_detached, uint64_t id, uint64_t label, uint64_t parent)
+PROBE_PROGRAM("uprobe", on_begin_detached, uint64_t id, uint64_t label, uint64_t parent)
 {
-	compat_use_thread_stack();
 	return send_span(clock_of_current(compat_current_task()), WIRE_BEGIN_DETACHED, id,
 			 label_of(ctx, label), parent);
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_enter, uint64_t id)
+PROBE_PROGRAM("uprobe", on_enter, uint64_t id)
 {
-	compat_use_thread_stack();
 	return send_span(clock_of_current(compat_current_task()), WIRE_ENTER, id, 0, 0);
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_exit, uint64_t id)
+PROBE_PROGRAM("uprobe", on_exit, uint64_t id)
 {
-	compat_use_thread_stack();
 	return send_span(clock_of_current(compat_current_task()), WIRE_LEAVE, id, 0, 0);
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_end, uint64_t id)
+PROBE_PROGRAM("uprobe", on_end, uint64_t id)
 {
-	compat_use_thread_stack();
 	return send_span(clock_of_current(compat_current_task()), WIRE_END, id, 0, 0);
 }
 
@@ -226,24 +216,18 @@ static __always_inline int send_mark(const uint8_t kind, uint64_t id, uint64_t n
 	return 0;
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_event, uint64_t id, uint64_t name)
+PROBE_PROGRAM("uprobe", on_event, uint64_t id, uint64_t name)
 {
-	compat_use_thread_stack();
 	return send_mark(WIRE_INSTANT, id, label_of(ctx, name), 0);
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_counter, uint64_t name, uint64_t value)
+PROBE_PROGRAM("uprobe", on_counter, uint64_t name, uint64_t value)
 {
-	compat_use_thread_stack();
 	return send_mark(WIRE_COUNTER, 0, label_of(ctx, name), value);
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_link, uint64_t from, uint64_t to, uint64_t name)
+PROBE_PROGRAM("uprobe", on_link, uint64_t from, uint64_t to, uint64_t name)
 {
-	compat_use_thread_stack();
 	return send_mark(WIRE_LINK, from, label_of(ctx, name), to);
 }
 
@@ -256,21 +240,17 @@ static __always_inline int send_text(struct pt_regs *ctx, const uint8_t kind, st
 	return 0;
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_tag, uint64_t id, uint64_t text)
+PROBE_PROGRAM("uprobe", on_tag, uint64_t id, uint64_t text)
 {
 	struct text_source source = { .id = id, .value = text, .address = text };
 
-	compat_use_thread_stack();
 	return send_text(ctx, WIRE_TAG, &source);
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_attr, uint64_t id, uint64_t name, uint64_t type, uint64_t value)
+PROBE_PROGRAM("uprobe", on_attr, uint64_t id, uint64_t name, uint64_t type, uint64_t value)
 {
 	struct text_source source = { .id = id, .type = (uint32_t)type, .value = value };
 
-	compat_use_thread_stack();
 	source.name = label_of(ctx, name);
 	if ((uint32_t)type == ATTR_STRING)
 		source.address = value;
@@ -337,39 +317,29 @@ static __noinline int send_key(struct thread_clock *clock, const uint8_t kind, u
 	return 0;
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_key_begin, uint64_t label, uint64_t key, uint64_t length)
+PROBE_PROGRAM("uprobe", on_key_begin, uint64_t label, uint64_t key, uint64_t length)
 {
-	compat_use_thread_stack();
 	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_BEGIN, key, length,
 			label_of(ctx, label));
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_key_enter, uint64_t key, uint64_t length)
+PROBE_PROGRAM("uprobe", on_key_enter, uint64_t key, uint64_t length)
 {
-	compat_use_thread_stack();
 	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_ENTER, key, length, 0);
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_key_exit, uint64_t key, uint64_t length)
+PROBE_PROGRAM("uprobe", on_key_exit, uint64_t key, uint64_t length)
 {
-	compat_use_thread_stack();
 	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_LEAVE, key, length, 0);
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_key_end, uint64_t key, uint64_t length)
+PROBE_PROGRAM("uprobe", on_key_end, uint64_t key, uint64_t length)
 {
-	compat_use_thread_stack();
 	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_END, key, length, 0);
 }
 
-SEC("uprobe")
-int BPF_KPROBE(on_key_event, uint64_t key, uint64_t length, uint64_t name)
+PROBE_PROGRAM("uprobe", on_key_event, uint64_t key, uint64_t length, uint64_t name)
 {
-	compat_use_thread_stack();
 	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_INSTANT, key, length,
 			label_of(ctx, name));
 }
