@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "attach/process/proc_status.h"
@@ -34,13 +33,15 @@ struct saved_mapping {
 };
 
 struct label {
-	uint64_t address; /* 0: free */
 	const char *bytes;
 	char *room; /* of one that is copied, for PROGRAM_LABEL_BYTES_MAX; else NULL */
 	uint16_t length;
 	bool is_truncated;
 	bool is_unreadable;
 };
+
+/* Itself, and its place in a map that has just grown. */
+#define LABEL_BYTES (sizeof(struct label) + 2 * sizeof(struct id_map_slot))
 
 struct chunk {
 	struct chunk *next;
@@ -55,9 +56,7 @@ struct image {
 	struct saved_mapping *mappings; /* sorted, do not overlap */
 	size_t mapping_cnt;
 	size_t mapping_capacity;
-	struct label *labels; /* open addressing, at most three quarters full */
-	size_t label_cnt;
-	size_t label_capacity; /* a power of two */
+	struct id_map labels; /* address, 0 -> struct label */
 	struct chunk *chunks;
 	uint32_t look_cnt;
 };
@@ -72,7 +71,6 @@ struct program_memory {
 	struct id_map programs; /* tgid, 0 -> struct program */
 	struct mapped_file files[PROGRAM_FILE_CNT_MAX];
 	size_t bytes; /* of strings and tables */
-	uint64_t seed;
 	struct program_memory_stats stats;
 };
 
@@ -86,8 +84,6 @@ struct program_memory *program_memory_new(struct process_reader *reader)
 	id_map_init(&memory->programs);
 	for (size_t i = 0; i < PROGRAM_FILE_CNT_MAX; i++)
 		memory->files[i].fd = -1;
-	if (getrandom(&memory->seed, sizeof(memory->seed), GRND_NONBLOCK) < 0)
-		memory->seed = (uintptr_t)memory;
 	return memory;
 }
 
@@ -176,19 +172,22 @@ static void file_drop(struct program_memory *memory, uint32_t idx)
 static void image_free(struct program_memory *memory, struct image *image)
 {
 	struct chunk *chunk;
+	struct label *label;
 
 	for (size_t i = 0; i < image->mapping_cnt; i++)
 		file_drop(memory, image->mappings[i].file_idx);
+	for (size_t i = 0; (label = id_map_next(&image->labels, &i));)
+		free(label);
 	while ((chunk = image->chunks)) {
 		image->chunks = chunk->next;
 		account(memory, 0, sizeof(*chunk));
 		free(chunk);
 	}
 	account(memory, 0,
-		image->mapping_capacity * sizeof(*image->mappings) +
-			image->label_capacity * sizeof(*image->labels) + sizeof(*image));
+		image->mapping_capacity * sizeof(*image->mappings) + image->labels.cnt * LABEL_BYTES +
+			sizeof(*image));
 	free(image->mappings);
-	free(image->labels);
+	id_map_release(&image->labels);
 	free(image);
 }
 
@@ -199,7 +198,9 @@ static struct image *image_new(struct program_memory *memory)
 	if (!account(memory, sizeof(*image), 0))
 		return NULL;
 	image = calloc(1, sizeof(*image));
-	if (!image)
+	if (image)
+		id_map_init(&image->labels);
+	else
 		account(memory, 0, sizeof(*image));
 	return image;
 }
@@ -447,48 +448,6 @@ void program_memory_free(struct program_memory *memory)
 
 /* ---- labels ---- */
 
-static uint64_t hash_address(const struct program_memory *memory, uint64_t address)
-{
-	uint64_t hash = (address ^ memory->seed) * 0x9e3779b97f4a7c15ull;
-
-	hash = (hash ^ (hash >> 32)) * 0xd6e8feb86659fd93ull;
-	return hash ^ (hash >> 32);
-}
-
-/* Where the label is, or would be; the table is not empty. */
-static struct label *label_slot(const struct program_memory *memory, struct label *labels, size_t capacity,
-				uint64_t address)
-{
-	size_t idx = hash_address(memory, address) & (capacity - 1);
-
-	while (labels[idx].address && labels[idx].address != address)
-		idx = (idx + 1) & (capacity - 1);
-	return &labels[idx];
-}
-
-static bool labels_grow(struct program_memory *memory, struct image *image)
-{
-	size_t capacity = image->label_capacity ? image->label_capacity * 2 : 64;
-	struct label *grown;
-
-	if (image->label_cnt < image->label_capacity / 4 * 3)
-		return true;
-	if (!account(memory, capacity * sizeof(*grown), image->label_capacity * sizeof(*grown)))
-		return false;
-	grown = calloc(capacity, sizeof(*grown));
-	if (!grown) {
-		account(memory, image->label_capacity * sizeof(*grown), capacity * sizeof(*grown));
-		return false;
-	}
-	for (size_t i = 0; i < image->label_capacity; i++)
-		if (image->labels[i].address)
-			*label_slot(memory, grown, capacity, image->labels[i].address) = image->labels[i];
-	free(image->labels);
-	image->labels = grown;
-	image->label_capacity = capacity;
-	return true;
-}
-
 static int read_mapped(const struct program_memory *memory, const struct saved_mapping *mapping,
 		       uint64_t address, struct process_string *string)
 {
@@ -562,32 +521,22 @@ static void label_text(const struct label *label, struct event_text *out)
 	out->is_truncated = label->is_truncated;
 }
 
-/* What is in the table; NULL: nothing is. */
-static struct label *label_find(const struct program_memory *memory, const struct image *image,
-				uint64_t address)
-{
-	struct label *label = image->label_capacity ? label_slot(memory, image->labels, image->label_capacity,
-								 address)
-						    : NULL;
-
-	return label && label->address ? label : NULL;
-}
-
 /* A label that is not in the table yet, unreadable so far. NULL: the limit is met, or no memory. */
 static struct label *label_make(struct program_memory *memory, struct image *image, uint64_t address)
 {
-	struct label *label;
+	bool has_room = image->labels.cnt < PROGRAM_LABEL_CNT_MAX && account(memory, LABEL_BYTES, 0);
+	struct label *label = has_room ? calloc(1, sizeof(*label)) : NULL;
 
 	memory->stats.label_cnt++;
-	if (image->label_cnt >= PROGRAM_LABEL_CNT_MAX || !labels_grow(memory, image)) {
-		memory->stats.refused_cnt++;
-		memory->stats.unreadable_cnt++;
-		return NULL;
+	if (label && !id_map_put(&image->labels, address, 0, label)) {
+		*label = (struct label){ .bytes = "", .is_unreadable = true };
+		return label;
 	}
-	label = label_slot(memory, image->labels, image->label_capacity, address);
-	*label = (struct label){ .address = address, .bytes = "", .is_unreadable = true };
-	image->label_cnt++;
-	return label;
+	free(label);
+	account(memory, 0, has_room ? LABEL_BYTES : 0);
+	memory->stats.refused_cnt++;
+	memory->stats.unreadable_cnt++;
+	return NULL;
 }
 
 /* Also if it cannot be read: it is not tried again. */
@@ -599,7 +548,7 @@ static int label_add(struct program_memory *memory, uint32_t tgid, struct image 
 	char *bytes;
 
 	if (!label)
-		return image->label_cnt >= PROGRAM_LABEL_CNT_MAX ? 0 : -ENOMEM;
+		return image->labels.cnt >= PROGRAM_LABEL_CNT_MAX ? 0 : -ENOMEM;
 	if (read_label(memory, tgid, image, address, &string) == 0) {
 		bytes = image_bytes(memory, image, string.length);
 		memory->stats.refused_cnt += !bytes;
@@ -633,7 +582,7 @@ int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t 
 	program = program_get(memory, tgid);
 	if (!program)
 		return refuse(memory);
-	label = label_find(memory, program->oldest, address);
+	label = id_map_get(&program->oldest->labels, address, 0);
 	if (!label)
 		return label_add(memory, tgid, program->oldest, address, out);
 	label_text(label, out);
@@ -666,7 +615,7 @@ int program_memory_note_copy(struct program_memory *memory, uint32_t tgid, uint6
 
 	if (!program)
 		return refuse(memory);
-	label = label_find(memory, program->oldest, address);
+	label = id_map_get(&program->oldest->labels, address, 0);
 	if (!label)
 		label = label_make(memory, program->oldest, address);
 	if (!label)
