@@ -175,6 +175,7 @@ static __always_inline uint64_t leave_cpu(struct task_struct *task, struct threa
 
 	/* before the clock tells a waker that it sleeps */
 	watch_who_left(task, clock, cpu, left_as);
+	clock->cpu = cpu; /* of one that came there unseen, too */
 	if (clock->now.state == WIRE_THREAD_ON_CPU)
 		stolen_ns = steal_between(clock->steal_ns, steal_ns);
 	thread_clock_leave(clock, now_ns, steal_ns, state_behind(left_as), reason);
