@@ -3,7 +3,7 @@
 
 neighbours_check.py random SEED [lossy]               a log for make_log: tasks on three CPUs, some of them traced, in spans, moved from CPU to CPU
 neighbours_check.py compare JSONL NEIGHBOURS.json [ACCOUNT]   txtrace neighbours --json, by label or thread; by the scheduler's account (tests/account),
-    who had a CPU may be unknown only where switches of that CPU were hidden, while a thread that was made or woken was not in a queue yet, and if
+    who had a CPU may be unknown only where switches of that CPU were hidden, while one that was made or woken was not in a queue yet, and if
     it was woken while it left its CPU
 
 Prints what is wrong; exit status 1 if anything is. docs/attribution.md, "Neighbours", has the definitions.
@@ -301,8 +301,10 @@ def overtaken(thread):
 def check_unknown(records, unknown, path):
     runs = [r for r in records if r["type"] == "run"]
     account = sched_account.Account(path, {run["tid"] for run in runs}, min(run["begin_ns"] for run in runs))
+    # two of them may begin to watch a CPU at the same time: then it is watched from the later one on
+    wakeups = [tuple(wakeup) for thread in account.threads.values() for wakeup in thread.wakeups]
     for tid, cpu, begin, end in unknown:
-        excused = [*account.cpus[cpu].hidden, *account.threads[tid].hidden, *map(tuple, account.threads[tid].wakeups), *overtaken(account.threads[tid])]
+        excused = [*account.cpus[cpu].hidden, *account.threads[tid].hidden, *wakeups, *overtaken(account.threads[tid])]
         ns = end - begin - sched_account.covered(excused, begin, end)
         if ns:
             yield f"who had CPU {cpu} while thread {tid} waited is unknown for {end - begin} ns from {begin}; {ns} of them have no reason"
