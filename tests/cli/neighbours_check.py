@@ -3,7 +3,7 @@
 
 neighbours_check.py random SEED [lossy]               a log for make_log: tasks on three CPUs, some of them traced, in spans, moved from CPU to CPU
 neighbours_check.py compare JSONL NEIGHBOURS.json [ACCOUNT]   txtrace neighbours --json, by label or thread; by the scheduler's account (tests/account),
-    who had a CPU may be unknown only where switches of that CPU were hidden, while one that was made or woken was not in a queue yet, and if
+    who had a CPU may be unknown only where switches of that CPU were hidden, while a thread that was made or woken was not in a queue yet, and if
     it was woken while it left its CPU
 
 Prints what is wrong; exit status 1 if anything is. docs/attribution.md, "Neighbours", has the definitions.
