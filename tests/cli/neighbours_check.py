@@ -3,8 +3,8 @@
 
 neighbours_check.py random SEED [lossy]               a log for make_log: tasks on three CPUs, some of them traced, in spans, moved from CPU to CPU
 neighbours_check.py compare JSONL NEIGHBOURS.json [ACCOUNT]   txtrace neighbours --json, by label or thread; by the scheduler's account (tests/account),
-    who had a CPU may be unknown only where switches of that CPU were hidden, while a thread that was made or woken was not in a queue yet, and if
-    it was woken while it left its CPU
+    who had a CPU may be unknown only where switches of that CPU were hidden, while a thread that was made or woken was not in a queue yet, if it
+    was woken while it left its CPU, and if the kernel hid that it moved
 
 Prints what is wrong; exit status 1 if anything is. docs/attribution.md, "Neighbours", has the definitions.
 """
@@ -291,11 +291,14 @@ def compute(records, by):
     return totals, sums, unknown
 
 
-def overtaken(thread):
-    """The waits of which the wakeup came while the thread was leaving its CPU: for which one it waited then nobody tells."""
-    for before, after in zip(thread.stays, thread.stays[1:]):
-        if any(first <= before.end_ns[1] and last >= before.end_ns[0] for first, last in thread.wakeups):
-            yield before.end_ns[0], after.begin_ns[1]
+def is_place_untold(thread, before, after):
+    """For which CPU it waited nobody tells: the wakeup came while it left its CPU, or the kernel hid that it moved."""
+    is_overtaken = any(first <= before.end_ns[1] and last >= before.end_ns[0] for first, last in thread.wakeups)
+    return is_overtaken or (before.cpu != after.cpu and not any(before.end_ns[0] <= move_ns <= after.begin_ns[1] for move_ns in thread.moves))
+
+
+def untold(thread):
+    return [(before.end_ns[0], after.begin_ns[1]) for before, after in zip(thread.stays, thread.stays[1:]) if is_place_untold(thread, before, after)]
 
 
 def check_unknown(records, unknown, path):
@@ -304,7 +307,7 @@ def check_unknown(records, unknown, path):
     # two of them may begin to watch a CPU at the same time: then it is watched from the later one on
     wakeups = [tuple(wakeup) for thread in account.threads.values() for wakeup in thread.wakeups]
     for tid, cpu, begin, end in unknown:
-        excused = [*account.cpus[cpu].hidden, *account.threads[tid].hidden, *wakeups, *overtaken(account.threads[tid])]
+        excused = [*account.cpus[cpu].hidden, *account.threads[tid].hidden, *wakeups, *untold(account.threads[tid])]
         ns = end - begin - sched_account.covered(excused, begin, end)
         if ns:
             yield f"who had CPU {cpu} while thread {tid} waited is unknown for {end - begin} ns from {begin}; {ns} of them have no reason"
