@@ -30,8 +30,8 @@ __hidden int cpu_watch_tell(struct cpu_watch *watch, struct task_struct *prev)
 }
 
 /*
- * From one moment on the thread does not wait for the one CPU any more, but for the other. Sent is for how
- * long it is known who has had the first one, and who has it: its queue is locked.
+ * The wait for the old CPU ends and the one for the new CPU begins at the same time. The event says which
+ * task has the old CPU, and since when: its queue is locked, so no switch can change that meanwhile.
  */
 static __always_inline void move(struct task_struct *task, struct thread_clock *clock, uint32_t cpu)
 {

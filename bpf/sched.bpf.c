@@ -175,17 +175,17 @@ static __always_inline uint64_t leave_cpu(struct task_struct *task, struct threa
 
 	/* before the clock tells a waker that it sleeps */
 	watch_who_left(task, clock, cpu, left_as);
-	clock->cpu = cpu; /* of one that came there unseen, too */
+	clock->cpu = cpu; /* its switch-in may have been hidden */
 	if (clock->now.state == WIRE_THREAD_ON_CPU)
 		stolen_ns = steal_between(clock->steal_ns, steal_ns);
 	thread_clock_leave(clock, now_ns, steal_ns, state_behind(left_as), reason);
 	return stolen_ns;
 }
 
-/* Returns the flags of the event. */
-static __always_inline uint16_t get_cpu(struct thread_clock *clock, const struct cpu_watch *watch,
-					uint32_t cpu, uint64_t now_ns, uint64_t steal_ns,
-					bool is_from_untraced)
+/* Returns the flags of the switch event. */
+static __always_inline uint16_t arrive_on_cpu(struct thread_clock *clock, const struct cpu_watch *watch,
+					      uint32_t cpu, uint64_t now_ns, uint64_t steal_ns,
+					      bool is_from_untraced)
 {
 	cpu_watch_leave(clock);
 	clock->cpu = cpu;
@@ -237,7 +237,7 @@ int on_sched_switch(uint64_t *ctx)
 		is_shared = out_clock->is_stolen_shared;
 	}
 	if (in_clock)
-		flags = get_cpu(in_clock, watch, cpu, now_ns, steal_ns, !out_clock);
+		flags = arrive_on_cpu(in_clock, watch, cpu, now_ns, steal_ns, !out_clock);
 	cpu_watch_begin(watch, now_ns, steal_ns);
 	if (left_as == WIRE_LEFT_DEAD)
 		thread_clock_forget(prev);

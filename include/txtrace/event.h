@@ -99,7 +99,7 @@ enum wire_flag {
 	WIRE_HAS_WAIT_END = 1024,  /* WAKE: it is a struct wire_wait_end */
 	WIRE_NO_CLOCKS = 2048,     /* the thread has no clocks: its account is unknown here */
 	WIRE_WAKER_UNKNOWN = 4096, /* WAKE: this kernel does not tell whether it came from an interrupt */
-	/* SWITCH: an untraced task has left the CPU to a traced thread, and others of those wait for it */
+	/* SWITCH: an untraced task left the CPU to a traced thread, and other traced threads wait for it */
 	WIRE_OTHERS_WAIT = 8192,
 	WIRE_FLAGS = 16383,        /* all of them */
 };

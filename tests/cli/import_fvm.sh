@@ -176,6 +176,7 @@ tables() {
 	TEXT
 	run 0 gas --by call --csv --where 'label=load' log.txtrace && diff "$tmp/out" - <<<"call,count,unclosed,self_milligas,total_milligas" || return
 	run 0 gas --by label --csv --where 'label=load' log.txtrace && grep -qx 'load,1,0,3000' "$tmp/out" || return
+	run 2 gas --by call --json log.txtrace && run 2 gas --by call --folded log.txtrace && grep -q '^txtrace: --by chooses a table; ' "$tmp/err" || return
 	run 2 gas --columns nothing log.txtrace && run 2 gas --csv --folded log.txtrace &&
 		grep -qx 'txtrace: --folded, --spans and a table of columns are different outputs; give one of them' "$tmp/err"
 }

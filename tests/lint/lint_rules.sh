@@ -33,7 +33,7 @@ Prints.'
 # A sound tree, of which each case gets a copy.
 make_sound_tree() {
 	mkdir -p "$tree/tests/lint"
-	cp "$root"/tests/lint/{lint,includes,shape,shell_scripts,manual,terms,dead_functions}.sh "$tree/tests/lint/"
+	cp "$root"/tests/lint/{lint,includes,shape,shell_scripts,manual,terms,dead_functions,probe_programs}.sh "$tree/tests/lint/"
 	cp "$root/.shellcheckrc" "$tree/"
 	put Makefile <<<"# SPDX-License-Identifier: BSD-2-Clause"
 	put userspace/base/units.h <<<"$licence"
@@ -188,6 +188,10 @@ breaks terms "help texts and messages use the standard terms" userspace/base/uni
 static const char *const help = \"for \\\"whoever\\\" reads it\", *const word = \"told\";"
 breaks terms "documents have at most 80 columns outside tables and code" docs/more.md "" "docs/more.md:12: 81 columns" < <(
 	printf '# %089d\n\n%0100d\n\n| %0100d |\n\n    %050d %050d\n\n```\n%050d %050d\n```\n%040d %040d\n' 1 1 1 1 1 1 1 1 1)
+
+breaks probe_programs "every probe's program is a PROBE_PROGRAM" bpf/span.bpf.c "" 'bpf/span.bpf.c:2:SEC' <<<'/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+SEC("uprobe")
+int on_begin(void *ctx) { return 0; }'
 
 # What is built in the small tree: main() calls twice(), and what is on stdin is in another file.
 finds_dead() { # finds_dead NAME BROKEN

@@ -5,7 +5,7 @@
 . tests/lint/lint.sh || exit
 
 without_macro() {
-	grep -nE '^SEC\("\??u(ret)?probe' bpf/*.bpf.c
+	grep -nHE '^SEC\("\??u(ret)?probe' bpf/*.bpf.c
 }
 
 rule "every probe's program is a PROBE_PROGRAM" without_macro

@@ -28,8 +28,9 @@ int attribute_other(struct attribution *attribution, const struct event *event)
 }
 
 /*
- * That nobody had it is told with the thread that gets it, when that leaves; but now, if another one has
- * waited there for longer, or waits on: its wait may end before.
+ * Idle time is normally part of the run of the thread that gets the CPU, which is written when that thread
+ * leaves. It gets a record now if another thread has waited there for longer, or still waits: the wait of
+ * that one may end before the run does.
  */
 int put_run_before(struct attribution *attribution, const struct event *event, const struct thread *next)
 {

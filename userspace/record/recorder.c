@@ -28,7 +28,7 @@
 /* The rings hold what comes meanwhile. */
 #define LINK_WAIT_NS 3000000000u
 
-/* Of the report at the end: no reason to grow for days with labels that never come again. */
+/* For the final report, so that it does not grow for days with labels that never occur again. */
 #define REPORT_BYTES_MAX (64u << 20)
 
 static bool is_ignored(int signal)

@@ -40,8 +40,8 @@ struct label {
 	bool is_unreadable;
 };
 
-/* Itself, and its place in a map that has just grown. */
-#define LABEL_BYTES (sizeof(struct label) + 2 * sizeof(struct id_map_slot))
+/* The label itself, and its slots in a map that is a quarter full when it has just grown. */
+#define LABEL_BYTES (sizeof(struct label) + 4 * sizeof(struct id_map_slot))
 
 struct chunk {
 	struct chunk *next;

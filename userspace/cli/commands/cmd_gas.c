@@ -306,10 +306,15 @@ static const struct analysis *choose(struct cli *cli, void *options_)
 	struct gas_options *values = options_;
 	const struct analysis_options *common = &values->common;
 	bool is_plain = common->columns || common->sort || common->wants_csv;
+	bool is_whole = values->is_folded || values->wants_spans || (common->wants_json && !is_plain);
 
 	if (values->is_folded + values->wants_spans + (common->wants_json || is_plain) > 1) {
 		cli_fail(cli, "--folded, --spans and %s are different outputs; give one of them",
 			 is_plain ? "a table of columns" : "--json");
+		return NULL;
+	}
+	if (values->by != ALL_TABLES && is_whole) {
+		cli_fail(cli, "--by chooses a table; --folded, --spans, and --json without --columns have none");
 		return NULL;
 	}
 	cli->is_of_gas = true;

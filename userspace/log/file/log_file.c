@@ -16,7 +16,7 @@ struct log_file {
 	_Atomic uint64_t keep_cnt; /* the limits: they may be changed from another thread */
 	_Atomic uint64_t keep_bytes;
 	uint64_t bytes;
-	bool has_body;   /* something was written, in this file or one before */
+	bool has_body;   /* a batch was written, to this file or an earlier one */
 	bool has_pruned; /* since it was begun */
 };
 
@@ -90,7 +90,7 @@ static struct file_series_limits limits_of(const struct log_file *file)
 	};
 }
 
-/* For so many bytes more. */
+/* Removes old files so that more_bytes can be written within the limits. */
 static int make_room(struct log_file *file, size_t more_bytes)
 {
 	const struct file_series_limits limits = limits_of(file);

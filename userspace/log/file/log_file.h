@@ -20,8 +20,8 @@ struct log_file_options {
 	bool refuses_unread;
 	bool keeps_older;             /* what was called `path` gets a number instead of being replaced */
 	/*
-	 * for it and the older ones together; only if it keeps those. Room is made before it is taken, but
-	 * not before the first bytes of a body are there
+	 * for it and the older ones together; only if it keeps those. Old files are removed before a write
+	 * would exceed the limits, but not before the first body has been written
 	 */
 	struct file_series_limits limits;
 };

@@ -18,7 +18,7 @@ const char *txtrace_anomaly_name(unsigned int anomaly)
 	return record_name(&record_anomalies, anomaly);
 }
 
-/* For each span that is read: as long as none of them is huge, the sum cannot overflow. */
+/* Runs for each span that is read, so the usual case is fast: no sum of values below 2^60 overflows. */
 uint64_t txtrace_ledger_blocked_ns(const struct txtrace_ledger *ledger)
 {
 	uint64_t sum = 0, bits = 0;
