@@ -314,7 +314,7 @@ static const struct analysis *choose(struct cli *cli, void *options_)
 		return NULL;
 	}
 	if (values->by != ALL_TABLES && is_whole) {
-		cli_fail(cli, "--by chooses a table; --folded, --spans, and --json without --columns have none");
+		cli_fail(cli, "--by chooses a table; --folded, --spans and a whole --json have none");
 		return NULL;
 	}
 	cli->is_of_gas = true;
