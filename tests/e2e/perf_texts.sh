@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A recording of a program that is not ours, by perf sched record and by ftrace: what txtrace says of its text is what perf sched timehist says, and what
 # the kernel's own account says.
+# runs alone: other tests have threads with line breaks in their names, which perf and ftrace print as they are
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh || exit
 
