@@ -3,8 +3,10 @@
 What is recorded by perf_texts.sh.
 
 perf_subject.py crowd     threads that wait for each other, for time, and for a CPU
+perf_subject.py around    threads that sleep again and again, and a process for each CPU that never does, until it is ended; prints a line when all are there
 perf_subject.py one       one thread sleeps and computes 200 times; prints its tid, and its CPU time by its own clock
 """
+import os
 import queue
 import sys
 import threading
@@ -30,6 +32,23 @@ def crowd():
         thread.join()
 
 
+def around():
+    def work():
+        while True:
+            time.sleep(0.05)
+
+    parent = os.getpid()
+    for _ in os.sched_getaffinity(0):
+        if os.fork() == 0:
+            while os.getppid() == parent:
+                pass
+            os._exit(0)
+    for _ in range(40):
+        threading.Thread(target=work, daemon=True).start()
+    print("ready", flush=True)
+    time.sleep(3600)
+
+
 def one():
     told = []
 
@@ -45,4 +64,4 @@ def one():
     print(*told)
 
 
-{"crowd": crowd, "one": one}[sys.argv[1]]()
+{"crowd": crowd, "around": around, "one": one}[sys.argv[1]]()

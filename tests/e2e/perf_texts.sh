@@ -16,8 +16,17 @@ finish_early() {
 command -v perf >/dev/null || finish_early "there is no perf"
 subject=$PWD/tests/e2e/perf_subject.py
 
+# Beside threads that outlive the recording and are switched seldom, so that perf lacks nothing of them; and no CPU is idle: some machines hide most switches
+# of one that is.
 record_with_perf() {
-	perf sched record -o "$tmp/perf.data" -- python3 "$subject" crowd >"$tmp/perf.said" 2>&1
+	local status around
+	python3 "$subject" around >"$tmp/around" &
+	around=$!
+	wait_for 60 test -s "$tmp/around" && perf sched record -o "$tmp/perf.data" -- python3 "$subject" crowd >"$tmp/perf.said" 2>&1
+	status=$?
+	kill -KILL "$around"
+	wait "$around" 2>/dev/null
+	return $status
 }
 
 import() { # import NAME ARGUMENT...: from NAME.txt
