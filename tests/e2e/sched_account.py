@@ -17,7 +17,8 @@ EDGE_NS.
 
 Some machines hide switches even from the kernel's tracepoints. The kernel's counts show that: how often a thread came
 onto a CPU, how often it left one, and that a sleeping thread comes back only after a wakeup. What the thread did in that
-stretch is not known. Each CPU counts its switches, too: who had the CPU between two that are not consecutive is not known.
+stretch is not known. Of a wakeup whose end is hidden it is known that the thread was in a queue when it got its CPU, at the
+latest: where an idle CPU takes a thread into its queue for another one, its hypervisor may let it wait. Each CPU counts its switches, too: who had the CPU between two that are not consecutive is not known.
 """
 import bisect
 import collections
@@ -86,6 +87,7 @@ class Thread:
         self.stays, self.hidden, self.waking_ns, self.is_asleep = [], [], [0, 0], False
         self.moves = []  # when it went to the queue of another CPU
         self.wakeups = []  # from, to: from its waking, or its making, until it was in a queue
+        self.unended = []  # of these: those of which the end is hidden
         self.arrival_cnt = self.delay_ns = None  # the number that the scheduler has next; of the last time that it came
 
     def is_on_cpu(self):
@@ -102,6 +104,11 @@ class Thread:
             if self.arrival_cnt is not None:
                 self.arrival_cnt += 1
         self.stays[-1].end_ns, self.stays[-1].left_clock_ns = time_ns, clock_ns
+
+    def end_wakeup(self, wakeup, time_ns):
+        """It comes onto a CPU, and nobody saw it come into a queue."""
+        wakeup[1] = max(wakeup[1], time_ns)
+        self.unended.append(wakeup)
 
     def is_wakeup_hidden(self):
         """
@@ -163,6 +170,8 @@ class Account:
                 moment = switching[cpu] = [time_ns, time_ns + EDGE_NS]
                 if tid in tids:
                     self.threads[tid].leave(cpu, moment, kind == SLEEP, clock_ns)
+                if next_tid in waking:
+                    self.threads[next_tid].end_wakeup(waking.pop(next_tid), time_ns)
                 if next_tid in tids:
                     self.threads[next_tid].arrive(cpu, moment, delay_ns, arrival_cnt, is_counted, clock_ns)
         for cpu in self.cpus.values():
