@@ -49,6 +49,17 @@ static __always_inline uint64_t label_of(struct pt_regs *ctx, uint64_t address)
 	return WIRE_LABEL_IS_PLACE | (uint64_t)number << WIRE_LABEL_PLACE_BITS | place;
 }
 
+/* What, added to the address of a label that is told at this probe, makes it a place; 0: nothing does. */
+static __always_inline uint64_t label_base(struct pt_regs *ctx)
+{
+	uint64_t site;
+
+	if (!cfg_has_attach_cookie)
+		return 0;
+	site = bpf_get_attach_cookie(ctx);
+	return site ? (WIRE_LABEL_IS_PLACE | site) - PT_REGS_IP(ctx) : 0;
+}
+
 static __always_inline bool label_is_copied(uint64_t label)
 {
 	return cfg_has_attach_cookie && label > WIRE_LABEL_UNREADABLE && !(label & WIRE_LABEL_IS_PLACE);

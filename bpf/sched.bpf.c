@@ -6,6 +6,7 @@
 #include "cpu_watch.h"
 #include "emit.h"
 #include "entered.h"
+#include "mark_ring.h"
 #include "process_target.h"
 #include "span_filter.h"
 #include "stack.h"
@@ -57,6 +58,7 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 	clock->now.has_ended = kind == WIRE_THREAD_EXIT;
 	if (span_filter_is_on())
 		leave_all(task, old_tid);
+	mark_ring_leave(task, clock);
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
@@ -220,8 +222,10 @@ int on_sched_switch(uint64_t *ctx)
 		if (!in_clock)
 			return cfg_has_timeline && watch->waiting_cnt ? cpu_watch_tell(watch, prev) : 0;
 	}
-	if (out_clock)
+	if (out_clock) {
+		mark_ring_leave(prev, out_clock);
 		left_as = why_it_left(ctx, out_clock, &block);
+	}
 	if (!cfg_has_timeline) {
 		move_clocks(prev, out_clock, in_clock, left_as, block.reason);
 		return 0;
@@ -428,6 +432,7 @@ int on_exec(uint64_t *ctx)
 	if (phase == WIRE_PHASE_STOPPED)
 		return 0;
 	send_end(task, WIRE_EXEC, (uint32_t)ctx[1]);
+	mark_ring_forget(task);
 	change = target_exec(task, (struct linux_binprm *)ctx[2]);
 	if (change == TARGET_EXEC_JOINS)
 		thread_clock_start(task, WIRE_THREAD_ON_CPU, 0, 0);

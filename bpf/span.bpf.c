@@ -9,6 +9,7 @@
 #include "emit.h"
 #include "foreign.h"
 #include "label.h"
+#include "mark_ring.h"
 #include "process_target.h"
 #include "span_filter.h"
 #include "thread_clock.h"
@@ -342,6 +343,146 @@ PROBE_PROGRAM("uprobe", on_key_event, uint64_t key, uint64_t length, uint64_t na
 {
 	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_INSTANT, key, length,
 			label_of(ctx, name));
+}
+
+/* ---- the probe of the ring ---- */
+
+/* What the ring's probe is told, numbered as in include/txtrace.h. */
+enum ring_mark {
+	RING_BEGIN = 1,
+	RING_BEGIN_DETACHED = 2,
+	RING_ENTER = 3,
+	RING_EXIT = 4,
+	RING_END = 5,
+	RING_EVENT = 8,
+	RING_COUNTER = 9,
+	RING_LINK = 10,
+	RING_ATTR = 16, /* + enum attr_type */
+	RING_TAG = 88,
+	RING_ATTR_STRING = 89,
+	RING_KEY_BEGIN = 90,
+	RING_KEY_ENTER = 91,
+	RING_KEY_EXIT = 92,
+	RING_KEY_END = 93,
+	RING_KEY_EVENT = 94,
+	RING_POOL = 96,
+	RING_LANE = 97,
+	RING_FILLING = 98,
+};
+
+#define RING_PLACE_BYTES 256
+
+static __noinline int ring_announce(struct pt_regs *ctx)
+{
+	uint64_t pool = PT_REGS_PARM4(ctx), lane = PT_REGS_PARM5(ctx);
+	struct thread_clock *clock = clock_of_current(compat_current_task());
+	struct wire_pool *event;
+	struct emit out;
+
+	if (!clock)
+		return 0;
+	if (lane && cfg_has_mark_rings) {
+		mark_ring_add_lane(pool + lane * RING_PLACE_BYTES);
+		clock->has_lanes = 1;
+	}
+	event = emit_reserve(&out, WIRE_POOL, sizeof(*event));
+	if (!event)
+		return emit_lost(&out, WIRE_POOL, bpf_ktime_get_ns());
+	emit_header(&out, &event->header, WIRE_POOL, 0, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
+	event->address = pool;
+	event->lane = lane;
+	event->label_base = label_base(ctx);
+	if (PT_REGS_PARM1(ctx) == RING_FILLING)
+		bpf_ringbuf_submit(event, BPF_RB_FORCE_WAKEUP);
+	else
+		emit_submit(&out, event);
+	return 0;
+}
+
+/* What is marked, as its own probe would tell it. Each in a frame of its own, which stays small. */
+#define RING_ID PT_REGS_PARM2(ctx)
+#define RING_NAME PT_REGS_PARM3(ctx)
+#define RING_VALUE PT_REGS_PARM4(ctx)
+#define RING_LENGTH (PT_REGS_PARM5(ctx) >> 32)
+
+static __noinline int ring_begin(struct pt_regs *ctx)
+{
+	return on_begin_body(ctx, RING_ID, RING_NAME, RING_VALUE);
+}
+
+static __noinline int ring_begin_detached(struct pt_regs *ctx)
+{
+	return on_begin_detached_body(ctx, RING_ID, RING_NAME, RING_VALUE);
+}
+
+static __noinline int ring_enter(struct pt_regs *ctx)
+{
+	return on_enter_body(ctx, RING_ID);
+}
+
+static __noinline int ring_exit(struct pt_regs *ctx)
+{
+	return on_exit_body(ctx, RING_ID);
+}
+
+static __noinline int ring_end(struct pt_regs *ctx)
+{
+	return on_end_body(ctx, RING_ID);
+}
+
+static __noinline int ring_mark(struct pt_regs *ctx)
+{
+	if (PT_REGS_PARM1(ctx) == RING_EVENT)
+		return on_event_body(ctx, RING_ID, RING_NAME);
+	if (PT_REGS_PARM1(ctx) == RING_COUNTER)
+		return on_counter_body(ctx, RING_NAME, RING_VALUE);
+	return on_link_body(ctx, RING_ID, RING_VALUE, RING_NAME);
+}
+
+static __noinline int ring_text(struct pt_regs *ctx)
+{
+	uint64_t kind = PT_REGS_PARM1(ctx);
+
+	if (kind == RING_TAG)
+		return on_tag_body(ctx, RING_ID, RING_VALUE);
+	if (kind == RING_ATTR_STRING)
+		return on_attr_body(ctx, RING_ID, RING_NAME, ATTR_STRING, RING_VALUE);
+	return on_attr_body(ctx, RING_ID, RING_NAME, kind - RING_ATTR, RING_VALUE);
+}
+
+static __noinline int ring_key(struct pt_regs *ctx)
+{
+	uint64_t kind = PT_REGS_PARM1(ctx), key = RING_VALUE, length = RING_LENGTH;
+
+	if (kind == RING_KEY_BEGIN)
+		return on_key_begin_body(ctx, RING_NAME, key, length);
+	if (kind == RING_KEY_ENTER)
+		return on_key_enter_body(ctx, key, length);
+	if (kind == RING_KEY_EXIT)
+		return on_key_exit_body(ctx, key, length);
+	return kind == RING_KEY_END ? on_key_end_body(ctx, key, length)
+				    : on_key_event_body(ctx, key, length, RING_NAME);
+}
+
+PROBE_PROGRAM("uprobe", on_ring, uint64_t kind)
+{
+	if (kind == RING_BEGIN)
+		return ring_begin(ctx);
+	if (kind == RING_END)
+		return ring_end(ctx);
+	if (kind == RING_BEGIN_DETACHED)
+		return ring_begin_detached(ctx);
+	if (kind == RING_ENTER)
+		return ring_enter(ctx);
+	if (kind == RING_EXIT)
+		return ring_exit(ctx);
+	if (kind >= RING_EVENT && kind <= RING_LINK)
+		return ring_mark(ctx);
+	if (kind > RING_ATTR && kind <= RING_ATTR_STRING)
+		return ring_text(ctx);
+	if (kind >= RING_KEY_BEGIN && kind <= RING_KEY_EVENT)
+		return ring_key(ctx);
+	return kind >= RING_POOL && kind <= RING_FILLING ? ring_announce(ctx) : 0;
 }
 
 /* ---- for foreign.bpf.c ---- */

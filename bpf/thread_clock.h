@@ -51,8 +51,10 @@ struct thread_clock { /* small, too: 5.10 has 512 bytes for the frames of a prog
 	struct open_wait wait;
 	uint64_t steal_ns;         /* what its CPU's steal clock showed at now.since_ns, while it is on one */
 	uint32_t reported_steal;   /* its lowest bits when the clocks were last taken along */
-	uint8_t is_stolen_shared;  /* the steal clock is late, and there was a mark in this stay on a CPU */
-	uint8_t padding[3];
+	/* there was a mark in this stay on a CPU, and the steal clock is late, or the mark did not read it */
+	uint8_t is_stolen_shared;
+	uint8_t has_lanes;         /* it marks in memory that it shares with the recorder, see mark_ring.h */
+	uint8_t padding[2];
 };
 
 _Static_assert(sizeof(struct thread_clock) == 232, "with 64 bytes more, on_begin does not load on 5.10");

@@ -39,8 +39,9 @@
  * What tracers rely on (ABI: it does not change)
  *   Each object file (executable, shared library, plugin) holds one copy of each
  *   probe, in a section group that the linker merges: a hidden function
- *   txtrace_probe_<name> with a note in .note.stapsdt, whose semaphore is the
- *   object's 16-bit txtrace_semaphore in .probes. The note's address is the
+ *   txtrace_site_<name> with a note in .note.stapsdt. The semaphores are the two
+ *   16-bit halves of the object's txtrace_switches in .probes: the second one is
+ *   that of `ring`, the first one that of all others. The note's address is the
  *   function's first byte. From there the code is, exactly,
  *       x86-64    90                              a nop of one byte: where a
  *                                                 uprobe is cheapest before 6.18
@@ -62,10 +63,14 @@
  *       counter(name, signed value)    key_begin(label, key, length)
  *       key_enter(key, length)         key_exit(key, length)
  *       key_end(key, length)           key_event(key, length, name)
+ *       ring(enum txtrace_mark_kind_, id, name, value, stamp)
  *   A key may be longer than the 64 bytes that count, a string may have any
  *   length. `parent` is an id; all ones (TXTRACE_ROOT_) say that the span has
  *   none; 0 says that none was named, and the rule above finds it
- *   (begin_detached: there is none).
+ *   (begin_detached: there is none). `ring` stands for all the others where its
+ *   semaphore is set: what is marked goes into the ring (below), or, as long as
+ *   there is none, to this probe. The others are called besides, if their
+ *   semaphore is set, too.
  *   Two linkers leave more notes than probes: lld does not merge the groups of
  *   -flto=thin objects (two notes then name one address; with --gc-sections it
  *   does), gold keeps the notes of probes that --gc-sections removed (address 0).
@@ -78,6 +83,8 @@
  *           and puts the span below the one that its thread is in. The first id
  *           no longer comes from the time stamp counter: marks work in seccomp's
  *           strict mode.
+ *   0.3.0   the ring. Symbols have new names, so that objects with an older copy
+ *           can be linked in; each object has all probes, whichever it uses
  */
 #ifndef TXTRACE_H
 #define TXTRACE_H
@@ -85,7 +92,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TXTRACE_HEADER_VERSION 200 /* major * 10000 + minor * 100 + patch */
+#define TXTRACE_HEADER_VERSION 300 /* major * 10000 + minor * 100 + patch */
 
 /*
  * A span: never 0, and unique in its process, over all threads and objects. A
@@ -112,6 +119,8 @@ typedef uint64_t txtrace_span_t;
 #define TXTRACE_STATIC_ASSERT_ _Static_assert
 #endif
 
+#define TXTRACE_UNLIKELY_(condition) __builtin_expect(!!(condition), 0)
+
 #if TXTRACE_IS_COMPILED_IN
 
 /* ---- the probes ---- */
@@ -136,11 +145,15 @@ TXTRACE_ASM_ONCE_("_.stapsdt.base",
 	TXTRACE_ASM_SYMBOL_("_.stapsdt.base", "object", ".zero 1\n")
 	".popsection\n");
 
-/* In the file, not in .bss: the kernel finds it by its offset in the file. */
-TXTRACE_ASM_ONCE_("txtrace_semaphore",
-	".pushsection .probes,\"awG\",%progbits,txtrace_semaphore,comdat\n"
-	".balign 2\n"
-	TXTRACE_ASM_SYMBOL_("txtrace_semaphore", "object", ".2byte 0\n")
+/*
+ * Two semaphores in one aligned word, so that a mark looks at both with one
+ * load: of all probes but `ring`, and of `ring`. In the file, not in .bss: the
+ * kernel finds them by their offsets in the file.
+ */
+TXTRACE_ASM_ONCE_("txtrace_switches",
+	".pushsection .probes,\"awG\",%progbits,txtrace_switches,comdat\n"
+	".balign 4\n"
+	TXTRACE_ASM_SYMBOL_("txtrace_switches", "object", ".2byte 0, 0\n")
 	".popsection\n");
 
 #if defined(__x86_64__)
@@ -154,6 +167,7 @@ TXTRACE_ASM_ONCE_("txtrace_semaphore",
 #define TXTRACE_REGISTER_2_ "8@%rsi"
 #define TXTRACE_REGISTER_3_ "8@%rdx"
 #define TXTRACE_REGISTER_4_ "8@%rcx"
+#define TXTRACE_REGISTER_5_ "8@%r8"
 #else
 #define TXTRACE_ASM_SITE_(number)									\
 	".inst 0xd503201f\n"										\
@@ -163,21 +177,23 @@ TXTRACE_ASM_ONCE_("txtrace_semaphore",
 #define TXTRACE_REGISTER_2_ "8@x1"
 #define TXTRACE_REGISTER_3_ "8@x2"
 #define TXTRACE_REGISTER_4_ "8@x3"
+#define TXTRACE_REGISTER_5_ "8@x4"
 #endif
 
 #define TXTRACE_REGISTERS_1_ TXTRACE_REGISTER_1_
 #define TXTRACE_REGISTERS_2_ TXTRACE_REGISTERS_1_ " " TXTRACE_REGISTER_2_
 #define TXTRACE_REGISTERS_3_ TXTRACE_REGISTERS_2_ " " TXTRACE_REGISTER_3_
 #define TXTRACE_REGISTERS_4_ TXTRACE_REGISTERS_3_ " " TXTRACE_REGISTER_4_
+#define TXTRACE_REGISTERS_5_ TXTRACE_REGISTERS_4_ " " TXTRACE_REGISTER_5_
 #define TXTRACE_REGISTERS_NAME_AND_SIGNED_ TXTRACE_REGISTER_1_ " -" TXTRACE_REGISTER_2_
 
-#define TXTRACE_ASM_NOTE_(name, symbol, registers)							\
+#define TXTRACE_ASM_NOTE_(name, symbol, semaphore, registers)						\
 	".pushsection .note.stapsdt,\"G\",%note," symbol ",comdat\n"					\
 	".balign 4\n"											\
 	".4byte 8, .Ltxtrace_" name "_end-.Ltxtrace_" name "_note, 3\n"					\
 	".asciz \"stapsdt\"\n"										\
 	".Ltxtrace_" name "_note:\n"									\
-	".8byte " symbol ", _.stapsdt.base, txtrace_semaphore\n"					\
+	".8byte " symbol ", _.stapsdt.base, " semaphore "\n"						\
 	".asciz \"txtrace\"\n"										\
 	".asciz \"" name "\"\n"										\
 	".asciz \"" registers "\"\n"									\
@@ -185,41 +201,55 @@ TXTRACE_ASM_ONCE_("txtrace_semaphore",
 	".balign 4\n"											\
 	".popsection\n"
 
-#define TXTRACE_ASM_PROBE_(name, symbol, number, registers)						\
+#define TXTRACE_ASM_PROBE_(name, symbol, number, semaphore, registers)					\
 	TXTRACE_ASM_ONCE_(symbol,									\
 		".pushsection .text." symbol ",\"axG\",%progbits," symbol ",comdat\n"			\
 		".balign 16\n"										\
 		TXTRACE_ASM_SYMBOL_(symbol, "function", \
 			".cfi_startproc\n" TXTRACE_ASM_SITE_(number) ".cfi_endproc\n") \
 		".popsection\n"										\
-		TXTRACE_ASM_NOTE_(name, symbol, registers))
+		TXTRACE_ASM_NOTE_(name, symbol, semaphore, registers))
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
-#define TXTRACE_PROBE_(name, number, registers, parameters)						\
-	TXTRACE_ASM_PROBE_(#name, "txtrace_probe_" #name, #number, registers);				\
-	extern __attribute__((visibility("hidden"), nothrow, cold)) void txtrace_probe_##name parameters
+#define TXTRACE_PROBE_(name, number, semaphore, registers, parameters)					\
+	TXTRACE_ASM_PROBE_(#name, "txtrace_site_" #name, #number, semaphore, registers);		\
+	extern __attribute__((visibility("hidden"), nothrow, cold)) void txtrace_site_##name parameters
 
-TXTRACE_PROBE_(begin, 1, TXTRACE_REGISTERS_3_, (uint64_t id, const char *label, uint64_t parent));
-TXTRACE_PROBE_(begin_detached, 2, TXTRACE_REGISTERS_3_, (uint64_t id, const char *label, uint64_t parent));
-TXTRACE_PROBE_(enter, 3, TXTRACE_REGISTERS_1_, (uint64_t id));
-TXTRACE_PROBE_(exit, 4, TXTRACE_REGISTERS_1_, (uint64_t id));
-TXTRACE_PROBE_(end, 5, TXTRACE_REGISTERS_1_, (uint64_t id));
-TXTRACE_PROBE_(tag, 6, TXTRACE_REGISTERS_2_, (uint64_t id, const char *text));
-TXTRACE_PROBE_(attr, 7, TXTRACE_REGISTERS_4_, (uint64_t id, const char *name, uint64_t type, uint64_t value));
-TXTRACE_PROBE_(event, 8, TXTRACE_REGISTERS_2_, (uint64_t id, const char *name));
-TXTRACE_PROBE_(counter, 9, TXTRACE_REGISTERS_NAME_AND_SIGNED_, (const char *name, int64_t value));
-TXTRACE_PROBE_(link, 10, TXTRACE_REGISTERS_3_, (uint64_t from, uint64_t to, const char *name));
-TXTRACE_PROBE_(key_begin, 11, TXTRACE_REGISTERS_3_, (const char *label, const void *key, uint64_t length));
-TXTRACE_PROBE_(key_enter, 12, TXTRACE_REGISTERS_2_, (const void *key, uint64_t length));
-TXTRACE_PROBE_(key_exit, 13, TXTRACE_REGISTERS_2_, (const void *key, uint64_t length));
-TXTRACE_PROBE_(key_end, 14, TXTRACE_REGISTERS_2_, (const void *key, uint64_t length));
-TXTRACE_PROBE_(key_event, 15, TXTRACE_REGISTERS_3_, (const void *key, uint64_t length, const char *name));
+#define TXTRACE_ALL_ "txtrace_switches"
+#define TXTRACE_RING_ "txtrace_switches+2"
 
-/* How many uprobes of tracers there are: written by the kernel. */
-extern __attribute__((visibility("hidden"))) uint16_t txtrace_semaphore;
+TXTRACE_PROBE_(begin, 1, TXTRACE_ALL_, TXTRACE_REGISTERS_3_,
+	       (uint64_t id, const char *label, uint64_t parent));
+TXTRACE_PROBE_(begin_detached, 2, TXTRACE_ALL_, TXTRACE_REGISTERS_3_,
+	       (uint64_t id, const char *label, uint64_t parent));
+TXTRACE_PROBE_(enter, 3, TXTRACE_ALL_, TXTRACE_REGISTERS_1_, (uint64_t id));
+TXTRACE_PROBE_(exit, 4, TXTRACE_ALL_, TXTRACE_REGISTERS_1_, (uint64_t id));
+TXTRACE_PROBE_(end, 5, TXTRACE_ALL_, TXTRACE_REGISTERS_1_, (uint64_t id));
+TXTRACE_PROBE_(tag, 6, TXTRACE_ALL_, TXTRACE_REGISTERS_2_, (uint64_t id, const char *text));
+TXTRACE_PROBE_(attr, 7, TXTRACE_ALL_, TXTRACE_REGISTERS_4_,
+	       (uint64_t id, const char *name, uint64_t type, uint64_t value));
+TXTRACE_PROBE_(event, 8, TXTRACE_ALL_, TXTRACE_REGISTERS_2_, (uint64_t id, const char *name));
+TXTRACE_PROBE_(counter, 9, TXTRACE_ALL_, TXTRACE_REGISTERS_NAME_AND_SIGNED_,
+	       (const char *name, int64_t value));
+TXTRACE_PROBE_(link, 10, TXTRACE_ALL_, TXTRACE_REGISTERS_3_, (uint64_t from, uint64_t to, const char *name));
+TXTRACE_PROBE_(key_begin, 11, TXTRACE_ALL_, TXTRACE_REGISTERS_3_,
+	       (const char *label, const void *key, uint64_t length));
+TXTRACE_PROBE_(key_enter, 12, TXTRACE_ALL_, TXTRACE_REGISTERS_2_, (const void *key, uint64_t length));
+TXTRACE_PROBE_(key_exit, 13, TXTRACE_ALL_, TXTRACE_REGISTERS_2_, (const void *key, uint64_t length));
+TXTRACE_PROBE_(key_end, 14, TXTRACE_ALL_, TXTRACE_REGISTERS_2_, (const void *key, uint64_t length));
+TXTRACE_PROBE_(key_event, 15, TXTRACE_ALL_, TXTRACE_REGISTERS_3_,
+	       (const void *key, uint64_t length, const char *name));
+TXTRACE_PROBE_(ring, 16, TXTRACE_RING_, TXTRACE_REGISTERS_5_,
+	       (uint64_t kind, uint64_t id, const char *name, uint64_t value, uint64_t stamp));
+
+/* How many uprobes of tracers there are, written by the kernel: of `ring`, in the other half of the rest. */
+extern __attribute__((visibility("hidden"))) uint32_t txtrace_switches;
+
+#define TXTRACE_RING_SWITCH_ UINT32_C(0x10000) /* both machines are little-endian */
+#define TXTRACE_ALL_SWITCHES_ UINT32_C(0xffff)
 
 /* ---- what the macros call: not for use in programs ---- */
 
@@ -233,13 +263,13 @@ extern __attribute__((visibility("hidden"))) uint16_t txtrace_semaphore;
 #define TXTRACE_INLINE_ \
 	inline __attribute__((visibility("hidden"), always_inline, nothrow, no_instrument_function))
 #define TXTRACE_ONE_PER_OBJECT_ \
-	inline __attribute__((visibility("hidden"), noinline, cold, nothrow, no_instrument_function))
+	inline __attribute__((visibility("hidden"), noinline, nothrow, no_instrument_function))
 #define TXTRACE_ADDRESS_(pointer) reinterpret_cast<uintptr_t>(pointer)
 #else
 #define TXTRACE_INLINE_ \
 	extern __inline__ __attribute__((gnu_inline, always_inline, nothrow, no_instrument_function))
 #define TXTRACE_ONE_PER_OBJECT_ \
-	__attribute__((visibility("hidden"), weak, noinline, cold, nothrow, no_instrument_function))
+	__attribute__((visibility("hidden"), weak, noinline, nothrow, no_instrument_function))
 #define TXTRACE_ADDRESS_(pointer) ((uintptr_t)(pointer))
 #endif
 
@@ -315,6 +345,11 @@ TXTRACE_INLINE_ uint64_t txtrace_mix_(uint64_t x)
 	return x ^ (x >> 31);
 }
 
+/* Functions of which each object file has one copy. */
+#define TXTRACE_DECLARE_(function) extern __attribute__((visibility("hidden"), nothrow)) function
+
+TXTRACE_DECLARE_(uint64_t txtrace_take_block_(uint64_t *blocks));
+
 #define TXTRACE_ID_BLOCK_ UINT64_C(4096)
 
 /*
@@ -324,7 +359,7 @@ TXTRACE_INLINE_ uint64_t txtrace_mix_(uint64_t x)
  * a salt, so that objects that know nothing of each other do not meet; below
  * 2^63, so that it never comes to 0, which is "not started".
  */
-TXTRACE_INLINE_ uint64_t txtrace_take_block_(uint64_t *blocks)
+TXTRACE_ONE_PER_OBJECT_ __attribute__((cold)) uint64_t txtrace_take_block_(uint64_t *blocks)
 {
 	uint64_t unset = 0;
 
@@ -342,41 +377,692 @@ TXTRACE_INLINE_ uint64_t txtrace_take_block_(uint64_t *blocks)
 }
 
 /*
- * Begins a span with a new id. Called only while somebody traces.
+ * The ring: memory that this process shares with a recorder.
  *
- * `next` is this thread's next id; if it lacks the bit TXTRACE_ID_BLOCK_, the
- * thread has no block (any more). A signal handler that comes between two steps
- * finds either an id that nobody has had, or no block, and takes one itself;
- * the rest of that block is skipped when the interrupted step stores its own.
- * No id is given twice.
+ * Each object file has a pool, made when a recorder asks for it. A thread gets
+ * a lane in it, and writes what it marks into the lane's slots, then into one
+ * chunk of slots after the other. The recorder reads the same memory, and gives
+ * chunks back. A mark takes a slot by adding 1 to the lane's position, reads the
+ * time, writes the slot, and last its `commit`: a slot without one is not there
+ * yet. So a signal handler may come between any two instructions, and mark; a
+ * thread that is killed or jumps away there leaves a slot empty. Nothing waits:
+ * where there is no room, what is marked is counted as lost.
  *
- * Never inlined, so that a coroutine that has moved to another thread does not
- * go on with the `next` of the first one. Limit: in a dlopened object, a
- * thread's first use of `next` may allocate memory, which glibc forbids signal
- * handlers.
+ * Until the recorder has accepted the pool, what is marked goes to the probe
+ * `ring`. The recorder learns of the pool and of each lane by that probe, too.
+ * It trusts nothing that it finds there.
+ *
+ * The order of stores. On x86-64 they become visible in the order of the
+ * program, and an `xadd` of its own is whole for the thread's signal handlers.
+ * On aarch64 `commit` is stored with release and read with acquire; `isb` keeps
+ * the counter from being read before the slot is taken.
+ *
+ * fork: a child does not have its parent's pool (MADV_DONTFORK), and knows so,
+ * as its guard is all zeros (MADV_WIPEONFORK). A child of vfork, which shares
+ * everything, marks as its parent.
+ *
+ * Limits. Threads that share their thread-local storage (clone without
+ * CLONE_SETTLS) disturb each other's marks. A process that may not read the time
+ * stamp counter, or make memory (strict seccomp mode, PR_SET_TSC), dies at a
+ * mark in the ring.
  */
-extern __attribute__((visibility("hidden"), nothrow)) uint64_t txtrace_start_(const char *label,
-									      uint64_t parent,
-									      int is_detached);
+enum txtrace_mark_kind_ {
+	TXTRACE_MARK_BEGIN_ = 1,
+	TXTRACE_MARK_BEGIN_DETACHED_ = 2,
+	TXTRACE_MARK_ENTER_ = 3,
+	TXTRACE_MARK_EXIT_ = 4,
+	TXTRACE_MARK_END_ = 5,
+	TXTRACE_MARK_EVENT_ = 8,
+	TXTRACE_MARK_COUNTER_ = 9,
+	TXTRACE_MARK_LINK_ = 10,
+	TXTRACE_MARK_ATTR_ = 16, /* + enum txtrace_attr_type_, but for strings */
+	/* these have a text: instead of a value its address */
+	TXTRACE_MARK_TAG_ = 88,
+	TXTRACE_MARK_ATTR_STRING_ = 89,
+	TXTRACE_MARK_KEY_BEGIN_ = 90,
+	TXTRACE_MARK_KEY_ENTER_ = 91,
+	TXTRACE_MARK_KEY_EXIT_ = 92,
+	TXTRACE_MARK_KEY_END_ = 93,
+	TXTRACE_MARK_KEY_EVENT_ = 94,
+	TXTRACE_MARK_PIECE_ = 95, /* 24 bytes of the text of the mark that follows */
+	/* of the probe `ring` alone: value is the address of the pool, stamp the lane's place in it */
+	TXTRACE_MARK_POOL_ = 96,
+	TXTRACE_MARK_LANE_ = 97,
+	TXTRACE_MARK_FILLING_ = 98 /* the recorder is to read at once */
+};
 
-TXTRACE_ONE_PER_OBJECT_ uint64_t txtrace_start_(const char *label, uint64_t parent, int is_detached)
+#define TXTRACE_NO_NAME_ TXTRACE_CAST_(const char *, 0)
+#define TXTRACE_ATTR_MARK_(type) (UINT64_C(16) + (type)) /* TXTRACE_MARK_ATTR_ is of another enum */
+#define TXTRACE_HAS_TEXT_(kind) (((kind) & 64) != 0)
+
+#define TXTRACE_POOL_MAGIC_ UINT64_C(0x6c6f6f705f787474) /* "ttx_pool" */
+#define TXTRACE_POOL_VERSION_ 1
+#define TXTRACE_POOL_BYTES_ (UINT64_C(16) << 20)
+#define TXTRACE_CHUNK_BYTES_ UINT64_C(4096)
+#define TXTRACE_CHUNK_SLOTS_ UINT64_C(128)
+#define TXTRACE_CHUNK_COUNT_ (TXTRACE_POOL_BYTES_ / TXTRACE_CHUNK_BYTES_)
+#define TXTRACE_PLACE_BYTES_ UINT64_C(256) /* places are counted in these */
+#define TXTRACE_LANE_SLOTS_ 3
+
+struct txtrace_slot_ {
+	uint64_t id;
+	uint64_t name;   /* label, name: an address */
+	uint64_t value;  /* parent, value, `to`; of a text: length << 32 | number */
+	/*
+	 * kind << 56 | the lowest 56 bits of the time stamp counter; PIECE: kind << 56 | number << 32 | which
+	 * piece. The number is the same for all that belong together.
+	 */
+	uint64_t commit;
+};
+
+/*
+ * position: turn << 44 | end << 24 | how many slots are taken. `end` is the
+ * place behind the slots that it is about: a chunk's 128, or the lane's own 3,
+ * of which the first 125 are said to be taken from the start. `turn` counts the
+ * changes from one to the next. Nobody but its thread writes it.
+ */
+struct txtrace_lane_ {
+	uint64_t position;
+	uint32_t next_free;   /* a place: in the list of free lanes */
+	uint32_t is_known;    /* the recorder's: it knows which thread has it */
+	uint32_t lost[32];    /* by the lowest 5 bits of the kind: there was no room */
+	uint32_t is_over;     /* the recorder's, too */
+	uint32_t reserved[3];
+	struct txtrace_slot_ slots[TXTRACE_LANE_SLOTS_];
+};
+
+#define TXTRACE_POSITION_(turn, end, used) \
+	(((TXTRACE_CAST_(uint64_t, turn) & 0xfffff) << 44) | (TXTRACE_CAST_(uint64_t, end) << 24) | (used))
+#define TXTRACE_USED_(position) ((position) & 0xffffff)
+#define TXTRACE_END_PLACE_(position) (((position) >> 24) & 0xfffff)
+#define TXTRACE_TURN_(position) ((position) >> 44)
+
+/* What a chunk is; the recorder may say otherwise of one that it does not read any more. */
+#define TXTRACE_CHUNK_FREE_ UINT64_C(0)       /* | the next free one; 0: the last */
+#define TXTRACE_CHUNK_LANES_ (UINT64_C(1) << 62) /* 16 lanes */
+#define TXTRACE_CHUNK_SLOTS_OF_ (UINT64_C(1) << 63) /* | turn << 32 | place of the lane */
+
+struct txtrace_pool_ {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t accepted;    /* the recorder's: marks may be written; 0: they go through the probe `ring` */
+	uint64_t bytes;
+	uint64_t free_chunks; /* changes << 32 | the first free one; 0: none */
+	uint64_t free_lanes;  /* changes << 32 | the place of the first free one; 0: none */
+	uint32_t chunk_cnt;   /* the first that was never used: those behind it are as they were mapped */
+	uint32_t taken_cnt;   /* chunks of slots that were ever taken, and given back */
+	uint32_t given_cnt;
+	uint32_t padding[3];
+	uint64_t chunks[TXTRACE_CHUNK_COUNT_];
+};
+
+/* The chunks that the pool's own head takes. */
+#define TXTRACE_HEAD_CHUNKS_ \
+	((sizeof(struct txtrace_pool_) + TXTRACE_CHUNK_BYTES_ - 1) / TXTRACE_CHUNK_BYTES_)
+
+TXTRACE_STATIC_ASSERT_(sizeof(struct txtrace_slot_) == 32, "slots lie next to each other");
+TXTRACE_STATIC_ASSERT_(sizeof(struct txtrace_lane_) == TXTRACE_PLACE_BYTES_, "a lane fills a place");
+
+/* Of one object file in one process: in memory that is all zeros in a child of fork(). */
+struct txtrace_guard_ {
+	uint64_t serial;            /* of the pool, never used before; 0: there is none */
+	uint32_t state;
+	uint32_t asked_cnt; /* how often a mark found the pool not accepted */
+	struct txtrace_pool_ *pool;
+};
+
+enum txtrace_guard_state_ {
+	TXTRACE_GUARD_NEW_ = 0,
+	TXTRACE_GUARD_MET_ = 1, /* a mark has been here */
+	TXTRACE_GUARD_MAKING_ = 2,
+	TXTRACE_GUARD_MADE_ = 3,
+	TXTRACE_GUARD_FAILED_ = 4
+};
+
+/* Of one object file and thread. */
+struct txtrace_thread_ {
+	uint64_t next;			    /* id */
+	uint64_t serial;		    /* of the pool in which the lane is */
+	const struct txtrace_guard_ *guard; /* NULL: it has no lane */
+	struct txtrace_lane_ *lane;
+	struct txtrace_pool_ *pool;
+};
+
+TXTRACE_INLINE_ uint64_t txtrace_count_now_(void)
 {
-	static uint64_t blocks;
-	static __thread uint64_t next;
-	uint64_t id = txtrace_count_up_(&next);
+#if defined(__x86_64__)
+	uint32_t low, high;
 
-	if (!(id & TXTRACE_ID_BLOCK_)) {
-		id = txtrace_take_block_(&blocks);
-		__atomic_store_n(&next, id + 1, __ATOMIC_RELAXED);
-	}
-	if (is_detached)
-		txtrace_probe_begin_detached(id, label, parent);
-	else
-		txtrace_probe_begin(id, label, parent);
-	return id;
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return TXTRACE_CAST_(uint64_t, high) << 32 | low;
+#else
+	uint64_t time;
+
+	/* without isb, the counter may be read before the slot is taken */
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(time) : : "memory");
+	return time;
+#endif
 }
 
-#define TXTRACE_UNLIKELY_(condition) __builtin_expect(!!(condition), 0)
+/* System calls that leave errno alone. Below 0: a negative errno. */
+TXTRACE_INLINE_ int64_t txtrace_map_(uint64_t length, uint64_t flags)
+{
+#if defined(__x86_64__)
+	int64_t result = 9;
+	register uint64_t r10 __asm__("r10") = flags;
+	register int64_t r8 __asm__("r8") = -1;
+	register uint64_t r9 __asm__("r9") = 0;
+
+	__asm__ volatile("syscall"
+			 : "+a"(result)
+			 : "D"(UINT64_C(0)), "S"(length), "d"(UINT64_C(3)), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+#else
+	register int64_t x0 __asm__("x0") = 0;
+	register uint64_t x1 __asm__("x1") = length;
+	register uint64_t x2 __asm__("x2") = 3;
+	register uint64_t x3 __asm__("x3") = flags;
+	register int64_t x4 __asm__("x4") = -1;
+	register uint64_t x5 __asm__("x5") = 0;
+	register uint64_t x8 __asm__("x8") = 222;
+
+	__asm__ volatile("svc 0"
+			 : "+r"(x0)
+			 : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8)
+			 : "memory");
+	return x0;
+#endif
+}
+
+#define TXTRACE_MAP_SHARED_ UINT64_C(0x4021)  /* MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE */
+#define TXTRACE_MAP_PRIVATE_ UINT64_C(0x4022) /* MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE */
+
+/* madvise(); with UINT64_MAX as the advice, munmap(). */
+TXTRACE_INLINE_ int64_t txtrace_advise_(uint64_t address, uint64_t length, uint64_t advice)
+{
+#if defined(__x86_64__)
+	int64_t result = advice == UINT64_MAX ? 11 : 28;
+
+	__asm__ volatile("syscall"
+			 : "+a"(result)
+			 : "D"(address), "S"(length), "d"(advice)
+			 : "rcx", "r11", "memory");
+	return result;
+#else
+	register uint64_t x0 __asm__("x0") = address;
+	register uint64_t x1 __asm__("x1") = length;
+	register uint64_t x2 __asm__("x2") = advice;
+	register uint64_t x8 __asm__("x8") = advice == UINT64_MAX ? 215 : 233;
+
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x8) : "memory");
+	return TXTRACE_CAST_(int64_t, x0);
+#endif
+}
+
+#define TXTRACE_UNMAP_ UINT64_MAX
+#define TXTRACE_DONT_FORK_ UINT64_C(10)
+#define TXTRACE_WIPE_ON_FORK_ UINT64_C(18)
+#define TXTRACE_GUARD_BYTES_ UINT64_C(65536) /* a page, however large they are */
+
+/* Memory of these flags, with this advice; 0: there is none. */
+TXTRACE_INLINE_ uint64_t txtrace_new_memory_(uint64_t length, uint64_t flags, uint64_t advice)
+{
+	const int64_t address = txtrace_map_(length, flags);
+
+	if (address < 0 && address > -4096)
+		return 0;
+	if (txtrace_advise_(TXTRACE_CAST_(uint64_t, address), length, advice) == 0)
+		return TXTRACE_CAST_(uint64_t, address);
+	(void)txtrace_advise_(TXTRACE_CAST_(uint64_t, address), length, TXTRACE_UNMAP_);
+	return 0;
+}
+
+#if defined(__cplusplus)
+#define TXTRACE_AT_(type, address) reinterpret_cast<type *>(address)
+#else
+#define TXTRACE_AT_(type, address) ((type *)(address))
+#endif
+
+TXTRACE_INLINE_ struct txtrace_lane_ *txtrace_lane_at_(struct txtrace_pool_ *pool, uint64_t place)
+{
+	return TXTRACE_AT_(struct txtrace_lane_, TXTRACE_ADDRESS_(pool) + place * TXTRACE_PLACE_BYTES_);
+}
+
+/* The lists of free chunks and lanes: the number in their upper half changes whenever they do. */
+#define TXTRACE_NEXT_HEAD_(head, first) ((((head) >> 32) + 1) << 32 | TXTRACE_CAST_(uint32_t, first))
+
+/* A chunk that nobody uses; 0: there is none. */
+TXTRACE_INLINE_ uint64_t txtrace_take_chunk_(struct txtrace_pool_ *pool)
+{
+	uint64_t head = __atomic_load_n(&pool->free_chunks, __ATOMIC_ACQUIRE);
+	uint32_t cnt = __atomic_load_n(&pool->chunk_cnt, __ATOMIC_RELAXED);
+
+	while (TXTRACE_CAST_(uint32_t, head) != 0 && TXTRACE_CAST_(uint32_t, head) < TXTRACE_CHUNK_COUNT_) {
+		const uint64_t chunk = TXTRACE_CAST_(uint32_t, head);
+		const uint64_t next = __atomic_load_n(&pool->chunks[chunk], __ATOMIC_RELAXED);
+
+		if (__atomic_compare_exchange_n(&pool->free_chunks, &head, TXTRACE_NEXT_HEAD_(head, next), 0,
+						__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+			return chunk;
+	}
+	while (cnt < TXTRACE_CHUNK_COUNT_)
+		if (__atomic_compare_exchange_n(&pool->chunk_cnt, &cnt, cnt + 1, 0, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			return cnt;
+	return 0;
+}
+
+TXTRACE_INLINE_ void txtrace_give_chunk_(struct txtrace_pool_ *pool, uint64_t chunk)
+{
+	uint64_t head = __atomic_load_n(&pool->free_chunks, __ATOMIC_RELAXED);
+
+	do
+		__atomic_store_n(&pool->chunks[chunk], TXTRACE_CHUNK_FREE_ | TXTRACE_CAST_(uint32_t, head),
+				 __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&pool->free_chunks, &head, TXTRACE_NEXT_HEAD_(head, chunk), 0,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+TXTRACE_INLINE_ void txtrace_give_lane_(struct txtrace_pool_ *pool, uint64_t place)
+{
+	uint64_t head = __atomic_load_n(&pool->free_lanes, __ATOMIC_RELAXED);
+
+	do
+		__atomic_store_n(&txtrace_lane_at_(pool, place)->next_free, TXTRACE_CAST_(uint32_t, head),
+				 __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&pool->free_lanes, &head, TXTRACE_NEXT_HEAD_(head, place), 0,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+/* The place of a lane that nobody has; 0: there is none. */
+TXTRACE_INLINE_ uint64_t txtrace_take_lane_(struct txtrace_pool_ *pool)
+{
+	const uint64_t places = TXTRACE_CHUNK_BYTES_ / TXTRACE_PLACE_BYTES_;
+	uint64_t head = __atomic_load_n(&pool->free_lanes, __ATOMIC_ACQUIRE), chunk, i;
+
+	while (TXTRACE_CAST_(uint32_t, head) != 0 &&
+	       TXTRACE_CAST_(uint32_t, head) < TXTRACE_CHUNK_COUNT_ * places) {
+		const uint64_t place = TXTRACE_CAST_(uint32_t, head);
+		const uint32_t next = __atomic_load_n(&txtrace_lane_at_(pool, place)->next_free,
+						      __ATOMIC_RELAXED);
+
+		if (__atomic_compare_exchange_n(&pool->free_lanes, &head, TXTRACE_NEXT_HEAD_(head, next), 0,
+						__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+			return place;
+	}
+	chunk = txtrace_take_chunk_(pool);
+	if (chunk == 0)
+		return 0;
+	__atomic_store_n(&pool->chunks[chunk], TXTRACE_CHUNK_LANES_, __ATOMIC_RELEASE);
+	for (i = 1; i < places; i++)
+		txtrace_give_lane_(pool, chunk * places + i);
+	return chunk * places;
+}
+
+/* What tells the recorder of the pool may have been lost, so it is said again and again. */
+TXTRACE_INLINE_ void txtrace_ask_(struct txtrace_guard_ *guard)
+{
+	if (__atomic_fetch_add(&guard->asked_cnt, 1, __ATOMIC_RELAXED) % 256 == 0)
+		txtrace_site_ring(TXTRACE_MARK_POOL_, 0, TXTRACE_NO_NAME_, TXTRACE_ADDRESS_(guard->pool), 0);
+}
+
+enum txtrace_room_ {
+	TXTRACE_ROOM_MADE_,   /* look again */
+	TXTRACE_ROOM_NONE_,   /* what is marked now is lost */
+	TXTRACE_ROOM_NOWHERE_ /* there is no ring: the probe tells it */
+};
+
+/* So many more chunks that wait to be read are told each time. */
+#define TXTRACE_TOLD_CHUNKS_ UINT32_C(128)
+
+TXTRACE_INLINE_ void txtrace_count_chunk_(struct txtrace_pool_ *pool)
+{
+	const uint32_t taken = __atomic_add_fetch(&pool->taken_cnt, 1, __ATOMIC_RELAXED);
+
+	if ((taken - __atomic_load_n(&pool->given_cnt, __ATOMIC_RELAXED)) % TXTRACE_TOLD_CHUNKS_ == 0)
+		txtrace_site_ring(TXTRACE_MARK_FILLING_, 0, TXTRACE_NO_NAME_, TXTRACE_ADDRESS_(pool), 0);
+}
+
+/* All slots are taken: another chunk. */
+TXTRACE_INLINE_ enum txtrace_room_ txtrace_next_chunk_(const struct txtrace_thread_ *thread,
+						       struct txtrace_guard_ *guard)
+{
+	struct txtrace_pool_ *pool = thread->pool;
+	struct txtrace_lane_ *lane = thread->lane;
+	const uint64_t place = (TXTRACE_ADDRESS_(lane) - TXTRACE_ADDRESS_(pool)) / TXTRACE_PLACE_BYTES_;
+	const uint32_t accepted = __atomic_load_n(&pool->accepted, __ATOMIC_RELAXED);
+	uint64_t old = __atomic_load_n(&lane->position, __ATOMIC_RELAXED), turn, chunk;
+
+	/* a signal handler was here first */
+	if (TXTRACE_USED_(old) < TXTRACE_CHUNK_SLOTS_)
+		return TXTRACE_ROOM_MADE_;
+	turn = TXTRACE_TURN_(old) + 1;
+	chunk = accepted != 0 ? txtrace_take_chunk_(pool) : 0;
+	if (chunk == 0) {
+		/* the count of those that found no room must not grow into what is above it */
+		(void)__atomic_compare_exchange_n(&lane->position, &old,
+						  (old & ~UINT64_C(0xffffff)) | TXTRACE_CHUNK_SLOTS_, 0,
+						  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		if (accepted != 0)
+			return TXTRACE_ROOM_NONE_;
+		txtrace_ask_(guard);
+		return TXTRACE_ROOM_NOWHERE_;
+	}
+	__atomic_store_n(&pool->chunks[chunk], TXTRACE_CHUNK_SLOTS_OF_ | (turn & 0xfffff) << 32 | place,
+			 __ATOMIC_RELEASE);
+	do {
+		if (TXTRACE_USED_(old) < TXTRACE_CHUNK_SLOTS_ ||
+		    (TXTRACE_TURN_(old) + 1 - turn) % 0x100000 != 0) {
+			/* likewise */
+			txtrace_give_chunk_(pool, chunk);
+			return TXTRACE_ROOM_MADE_;
+		}
+	} while (!__atomic_compare_exchange_n(
+		&lane->position, &old,
+		TXTRACE_POSITION_(turn, (chunk + 1) * (TXTRACE_CHUNK_BYTES_ / TXTRACE_PLACE_BYTES_), 0), 0,
+		__ATOMIC_RELEASE, __ATOMIC_RELAXED));
+	txtrace_count_chunk_(pool);
+	if (__atomic_load_n(&lane->is_known, __ATOMIC_RELAXED) == 0)
+		txtrace_site_ring(TXTRACE_MARK_LANE_, 0, TXTRACE_NO_NAME_, TXTRACE_ADDRESS_(pool), place);
+	return TXTRACE_ROOM_MADE_;
+}
+
+/* The thread has no lane: it gets one, if the pool is there and accepted. */
+TXTRACE_INLINE_ enum txtrace_room_ txtrace_new_lane_(struct txtrace_thread_ *thread,
+						     struct txtrace_guard_ *guard)
+{
+	struct txtrace_pool_ *pool = guard->pool;
+	struct txtrace_lane_ *lane;
+	uint64_t place;
+
+	if (__atomic_load_n(&pool->accepted, __ATOMIC_RELAXED) == 0) {
+		txtrace_ask_(guard);
+		return TXTRACE_ROOM_NOWHERE_;
+	}
+	place = txtrace_take_lane_(pool);
+	if (place == 0)
+		return TXTRACE_ROOM_NOWHERE_;
+	lane = txtrace_lane_at_(pool, place);
+	__atomic_store_n(&lane->position,
+			 TXTRACE_POSITION_(0, place + 1, TXTRACE_CHUNK_SLOTS_ - TXTRACE_LANE_SLOTS_),
+			 __ATOMIC_RELEASE);
+	/* a signal handler may have got one meanwhile: then it is marked in that, and this one stays empty */
+	if (thread->guard == guard && thread->serial == guard->serial) {
+		txtrace_give_lane_(pool, place);
+		return TXTRACE_ROOM_MADE_;
+	}
+	thread->lane = lane;
+	thread->pool = pool;
+	__atomic_store_n(&thread->serial, guard->serial, __ATOMIC_RELAXED);
+	__asm__ volatile("" : : : "memory");
+	thread->guard = guard;
+	txtrace_site_ring(TXTRACE_MARK_LANE_, 0, TXTRACE_NO_NAME_, TXTRACE_ADDRESS_(pool), place);
+	return TXTRACE_ROOM_MADE_;
+}
+
+/* Makes the pool. Who comes while another one does goes on without. */
+TXTRACE_INLINE_ void txtrace_make_pool_(struct txtrace_guard_ *guard)
+{
+	const uint64_t address = txtrace_new_memory_(TXTRACE_POOL_BYTES_, TXTRACE_MAP_SHARED_,
+						     TXTRACE_DONT_FORK_);
+	struct txtrace_pool_ *pool = TXTRACE_AT_(struct txtrace_pool_, address);
+
+	if (address == 0) {
+		__atomic_store_n(&guard->state, TXTRACE_GUARD_FAILED_, __ATOMIC_RELAXED);
+		return;
+	}
+	pool->version = TXTRACE_POOL_VERSION_;
+	pool->bytes = TXTRACE_POOL_BYTES_;
+	pool->chunk_cnt = TXTRACE_HEAD_CHUNKS_;
+	__atomic_store_n(&pool->magic, TXTRACE_POOL_MAGIC_, __ATOMIC_RELEASE);
+	guard->pool = pool;
+	/* a child has another one than its parent, at whose address it may be: it is made later */
+	guard->serial = txtrace_count_now_() | 1;
+	__atomic_store_n(&guard->state, TXTRACE_GUARD_MADE_, __ATOMIC_RELEASE);
+}
+
+/*
+ * There is no slot for what is marked now. The first mark of a process goes
+ * through the probe, so that in a child that nobody follows the kernel takes the
+ * probe away, before any memory is made.
+ */
+TXTRACE_DECLARE_(enum txtrace_room_ txtrace_make_room_(struct txtrace_thread_ *thread,
+						       struct txtrace_guard_ **object));
+
+TXTRACE_ONE_PER_OBJECT_ __attribute__((cold)) enum txtrace_room_ txtrace_make_room_(
+	struct txtrace_thread_ *thread, struct txtrace_guard_ **object)
+{
+	struct txtrace_guard_ *guard = __atomic_load_n(object, __ATOMIC_ACQUIRE), *none = guard;
+	uint32_t state = TXTRACE_GUARD_NEW_;
+
+	if (thread->guard && __atomic_load_n(&thread->guard->serial, __ATOMIC_RELAXED) == thread->serial)
+		return txtrace_next_chunk_(thread, guard);
+	if (TXTRACE_ADDRESS_(guard) == 0) {
+		const uint64_t memory = txtrace_new_memory_(TXTRACE_GUARD_BYTES_, TXTRACE_MAP_PRIVATE_,
+							    TXTRACE_WIPE_ON_FORK_);
+
+		if (memory == 0)
+			return TXTRACE_ROOM_NOWHERE_;
+		guard = TXTRACE_AT_(struct txtrace_guard_, memory);
+		if (!__atomic_compare_exchange_n(object, &none, guard, 0, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE)) {
+			(void)txtrace_advise_(TXTRACE_ADDRESS_(guard), TXTRACE_GUARD_BYTES_, TXTRACE_UNMAP_);
+			guard = none;
+		}
+	}
+	if (__atomic_compare_exchange_n(&guard->state, &state, TXTRACE_GUARD_MET_, 0, __ATOMIC_ACQUIRE,
+					__ATOMIC_ACQUIRE))
+		return TXTRACE_ROOM_NOWHERE_;
+	if (state == TXTRACE_GUARD_MET_ &&
+	    __atomic_compare_exchange_n(&guard->state, &state, TXTRACE_GUARD_MAKING_, 0, __ATOMIC_ACQUIRE,
+					__ATOMIC_ACQUIRE)) {
+		txtrace_make_pool_(guard);
+		state = __atomic_load_n(&guard->state, __ATOMIC_ACQUIRE);
+	}
+	return state == TXTRACE_GUARD_MADE_ ? txtrace_new_lane_(thread, guard) : TXTRACE_ROOM_NOWHERE_;
+}
+
+/* Somebody else traces, too: what is marked goes to the probe that is made for it. */
+TXTRACE_DECLARE_(void txtrace_tell_(uint64_t kind, uint64_t id, const char *name, uint64_t value,
+				    uint64_t stamp));
+
+TXTRACE_ONE_PER_OBJECT_ __attribute__((cold)) void txtrace_tell_(uint64_t kind, uint64_t id, const char *name,
+								 uint64_t value, uint64_t stamp)
+{
+	const void *text = TXTRACE_AT_(const void, value);
+	const uint64_t length = stamp >> 32;
+
+	switch (kind) {
+	case TXTRACE_MARK_BEGIN_:
+		txtrace_site_begin(id, name, value);
+		break;
+	case TXTRACE_MARK_BEGIN_DETACHED_:
+		txtrace_site_begin_detached(id, name, value);
+		break;
+	case TXTRACE_MARK_ENTER_:
+		txtrace_site_enter(id);
+		break;
+	case TXTRACE_MARK_EXIT_:
+		txtrace_site_exit(id);
+		break;
+	case TXTRACE_MARK_END_:
+		txtrace_site_end(id);
+		break;
+	case TXTRACE_MARK_EVENT_:
+		txtrace_site_event(id, name);
+		break;
+	case TXTRACE_MARK_COUNTER_:
+		txtrace_site_counter(name, TXTRACE_CAST_(int64_t, value));
+		break;
+	case TXTRACE_MARK_LINK_:
+		txtrace_site_link(id, value, name);
+		break;
+	case TXTRACE_MARK_TAG_:
+		txtrace_site_tag(id, TXTRACE_AT_(const char, value));
+		break;
+	case TXTRACE_MARK_ATTR_STRING_:
+		txtrace_site_attr(id, name, TXTRACE_ATTR_STRING_, value);
+		break;
+	case TXTRACE_MARK_KEY_BEGIN_:
+		txtrace_site_key_begin(name, text, length);
+		break;
+	case TXTRACE_MARK_KEY_ENTER_:
+		txtrace_site_key_enter(text, length);
+		break;
+	case TXTRACE_MARK_KEY_EXIT_:
+		txtrace_site_key_exit(text, length);
+		break;
+	case TXTRACE_MARK_KEY_END_:
+		txtrace_site_key_end(text, length);
+		break;
+	case TXTRACE_MARK_KEY_EVENT_:
+		txtrace_site_key_event(text, length, name);
+		break;
+	default:
+		txtrace_site_attr(id, name, kind - TXTRACE_MARK_ATTR_, value);
+		break;
+	}
+}
+
+/* A slot of the thread's lane, taken for what is marked now; NULL: there is none. */
+TXTRACE_INLINE_ struct txtrace_slot_ *txtrace_take_slot_(const struct txtrace_thread_ *thread)
+{
+	const struct txtrace_guard_ *guard = thread->guard;
+	uint64_t position, end;
+
+	if (TXTRACE_UNLIKELY_(!guard ||
+			      __atomic_load_n(&guard->serial, __ATOMIC_RELAXED) != thread->serial))
+		return TXTRACE_AT_(struct txtrace_slot_, 0);
+	position = txtrace_count_up_(&thread->lane->position);
+	if (TXTRACE_UNLIKELY_(TXTRACE_USED_(position) >= TXTRACE_CHUNK_SLOTS_))
+		return TXTRACE_AT_(struct txtrace_slot_, 0);
+	end = TXTRACE_ADDRESS_(thread->pool) + TXTRACE_END_PLACE_(position) * TXTRACE_PLACE_BYTES_;
+	return TXTRACE_AT_(struct txtrace_slot_, end) - TXTRACE_CHUNK_SLOTS_ + TXTRACE_USED_(position);
+}
+
+/* The time is read once the slot is taken, and the slot is there once its commit is. */
+TXTRACE_INLINE_ void txtrace_fill_(struct txtrace_slot_ *slot, uint64_t kind, uint64_t id, const char *name,
+				   uint64_t value, uint64_t stamp)
+{
+	uint64_t time = txtrace_count_now_() & ((UINT64_C(1) << 56) - 1);
+
+	if (TXTRACE_UNLIKELY_(TXTRACE_HAS_TEXT_(kind))) {
+		if (kind == TXTRACE_MARK_PIECE_)
+			time = stamp;
+		else
+			value = stamp;
+	}
+	slot->id = id;
+	slot->name = TXTRACE_ADDRESS_(name);
+	slot->value = value;
+	__atomic_store_n(&slot->commit, kind << 56 | time, __ATOMIC_RELEASE);
+}
+
+/*
+ * What every macro calls while somebody traces. Returns the id of a span that
+ * begins; for other kinds, whether it is in the ring. `name` is a label or name.
+ * `value` is the parent, the value, or the address of a text; then `stamp` is
+ * its length << 32 | the number of its pieces. PIECE: its three words, and what
+ * it is.
+ *
+ * Of ids: `next` is this thread's next one; if it lacks the bit
+ * TXTRACE_ID_BLOCK_, the thread has no block (any more). A signal handler that
+ * comes between two steps finds either an id that nobody has had, or no block,
+ * and takes one itself; the rest of that block is skipped when the interrupted
+ * step stores its own. No id is given twice.
+ *
+ * Never inlined, so that a coroutine that has moved to another thread does not
+ * go on with what belongs to the first one. Limit: in a dlopened object, a
+ * thread's first mark may allocate memory, which glibc forbids signal handlers.
+ */
+TXTRACE_DECLARE_(uint64_t txtrace_mark_(uint64_t kind, uint64_t id, const char *name, uint64_t value,
+					uint64_t stamp));
+
+TXTRACE_ONE_PER_OBJECT_ uint64_t txtrace_mark_(uint64_t kind, uint64_t id, const char *name, uint64_t value,
+					       uint64_t stamp)
+{
+	static uint64_t blocks;
+	static struct txtrace_guard_ *object;
+	static __thread struct txtrace_thread_ thread;
+	const uint32_t switches = __atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED);
+	enum txtrace_room_ room = TXTRACE_ROOM_MADE_;
+	struct txtrace_slot_ *slot;
+	uint64_t result = 0;
+
+	if (kind <= TXTRACE_MARK_BEGIN_DETACHED_) {
+		id = txtrace_count_up_(&thread.next);
+		if (TXTRACE_UNLIKELY_(!(id & TXTRACE_ID_BLOCK_))) {
+			id = txtrace_take_block_(&blocks);
+			__atomic_store_n(&thread.next, id + 1, __ATOMIC_RELAXED);
+		}
+		result = id;
+	}
+	while (switches >= TXTRACE_RING_SWITCH_ && room == TXTRACE_ROOM_MADE_) {
+		slot = txtrace_take_slot_(&thread);
+		if (__builtin_expect(TXTRACE_ADDRESS_(slot) != 0, 1)) {
+			txtrace_fill_(slot, kind, id, name, value, stamp);
+			result = result != 0 ? result : 1;
+			break;
+		}
+		room = txtrace_make_room_(&thread, &object);
+	}
+	if (TXTRACE_UNLIKELY_(room == TXTRACE_ROOM_NONE_))
+		(void)__atomic_fetch_add(&thread.lane->lost[kind & 31], 1, __ATOMIC_RELAXED);
+	if (TXTRACE_UNLIKELY_(room == TXTRACE_ROOM_NOWHERE_) && kind != TXTRACE_MARK_PIECE_)
+		txtrace_site_ring(kind, id, name, value, stamp);
+	if ((switches & TXTRACE_ALL_SWITCHES_) != 0 && kind != TXTRACE_MARK_PIECE_)
+		txtrace_tell_(kind, id, name, value, stamp);
+	return result;
+}
+
+#define TXTRACE_TEXT_MAX_ UINT64_C(65536)    /* what is beyond is cut off */
+#define TXTRACE_TO_NUL_ UINT64_C(0xffffffff) /* the length of a text that is a string */
+
+TXTRACE_DECLARE_(void txtrace_text_(uint64_t kind, uint64_t id, const char *name, const void *text,
+				    uint64_t length));
+
+/*
+ * A mark with a text, which is copied before the mark: nobody reads it where
+ * there is no ring. A signal handler may come between the pieces and do the
+ * same: it stands deeper on a stack, and so its pieces have another number.
+ */
+TXTRACE_ONE_PER_OBJECT_ void txtrace_text_(uint64_t kind, uint64_t id, const char *name, const void *text,
+					   uint64_t length)
+{
+	uint64_t words[3];
+	const uint64_t number = (TXTRACE_ADDRESS_(words) >> 4) & 0xffffff;
+	const char *bytes = TXTRACE_AT_(const char, TXTRACE_ADDRESS_(text));
+	uint64_t at, copied = 0, piece = 0;
+
+	if (__atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED) >= TXTRACE_RING_SWITCH_ && bytes) {
+		__asm__("" : "+r"(bytes)); /* compilers warn of what they think is no string */
+		copied = length == TXTRACE_TO_NUL_ ? __builtin_strlen(bytes) : length;
+		length = copied < TXTRACE_TO_NUL_ ? copied : TXTRACE_TO_NUL_;
+		if (copied > TXTRACE_TEXT_MAX_)
+			copied = TXTRACE_TEXT_MAX_;
+	}
+	for (at = 0; at < copied; at += sizeof(words)) {
+		words[0] = words[1] = words[2] = 0;
+		__builtin_memcpy(words, bytes + at,
+				 copied - at < sizeof(words) ? copied - at : sizeof(words));
+		if (!txtrace_mark_(TXTRACE_MARK_PIECE_, words[0], TXTRACE_AT_(const char, words[1]), words[2],
+				   number << 32 | piece++))
+			break;
+	}
+	(void)txtrace_mark_(kind, id, name, TXTRACE_ADDRESS_(text), length << 32 | number);
+}
+
+/* Of a key only the first 64 bytes count; so it may be as long as it likes. */
+TXTRACE_INLINE_ void txtrace_key_(uint64_t kind, const char *name, const void *key, uint64_t length)
+{
+	txtrace_text_(kind, 0, name, key, length < 65536 ? length : 65536);
+}
+
+TXTRACE_INLINE_ void txtrace_string_(uint64_t kind, uint64_t id, const char *name, const char *text)
+{
+	txtrace_text_(kind, id, name, text, TXTRACE_TO_NUL_);
+}
 
 /* The parent of a span that has none: no id, and not 0, which says that none was named. */
 #define TXTRACE_ROOT_ UINT64_MAX
@@ -389,25 +1075,25 @@ TXTRACE_INLINE_ uint64_t txtrace_parent_(uint64_t parent)
 TXTRACE_INLINE_ void txtrace_enter_(uint64_t id)
 {
 	if (TXTRACE_UNLIKELY_(id != 0))
-		txtrace_probe_enter(id);
+		txtrace_mark_(TXTRACE_MARK_ENTER_, id, TXTRACE_NO_NAME_, 0, 0);
 }
 
 TXTRACE_INLINE_ void txtrace_exit_(uint64_t id)
 {
 	if (TXTRACE_UNLIKELY_(id != 0))
-		txtrace_probe_exit(id);
+		txtrace_mark_(TXTRACE_MARK_EXIT_, id, TXTRACE_NO_NAME_, 0, 0);
 }
 
 TXTRACE_INLINE_ void txtrace_end_(uint64_t id)
 {
 	if (TXTRACE_UNLIKELY_(id != 0))
-		txtrace_probe_end(id);
+		txtrace_mark_(TXTRACE_MARK_END_, id, TXTRACE_NO_NAME_, 0, 0);
 }
 
 TXTRACE_INLINE_ void txtrace_event_(uint64_t id, const char *name)
 {
 	if (TXTRACE_UNLIKELY_(id != 0))
-		txtrace_probe_event(id, name);
+		txtrace_mark_(TXTRACE_MARK_EVENT_, id, name, 0, 0);
 }
 
 TXTRACE_INLINE_ uint64_t txtrace_double_bits_(double value)
@@ -418,10 +1104,15 @@ TXTRACE_INLINE_ uint64_t txtrace_double_bits_(double value)
 	return bits;
 }
 
+TXTRACE_INLINE_ void txtrace_counter_(const char *name, int64_t value)
+{
+	txtrace_mark_(TXTRACE_MARK_COUNTER_, 0, name, TXTRACE_CAST_(uint64_t, value), 0);
+}
+
 TXTRACE_INLINE_ void txtrace_link_(uint64_t from, uint64_t to, const char *name)
 {
 	if (to != 0)
-		txtrace_probe_link(from, to, name);
+		txtrace_mark_(TXTRACE_MARK_LINK_, from, name, to, 0);
 }
 
 #if defined(__cplusplus)
@@ -452,7 +1143,7 @@ private:
 #define TXTRACE_ATTR_OF_(attr_type, type, bits)								\
 	TXTRACE_INLINE_ void txtrace_attr_(uint64_t id, const char *name, type value) noexcept		\
 	{												\
-		txtrace_probe_attr(id, name, attr_type, bits);						\
+		txtrace_mark_(TXTRACE_ATTR_MARK_(attr_type), id, name, bits, 0);			\
 	}
 #define TXTRACE_ATTR_OF_INT_(type)									\
 	TXTRACE_ATTR_OF_(static_cast<type>(-1) < static_cast<type>(1) ? TXTRACE_ATTR_INT_		\
@@ -480,13 +1171,21 @@ TXTRACE_ATTR_OF_INT_(unsigned long long)
 TXTRACE_ATTR_OF_(TXTRACE_ATTR_DOUBLE_, double, txtrace_double_bits_(value))
 TXTRACE_ATTR_OF_(TXTRACE_ATTR_DOUBLE_, float, txtrace_double_bits_(static_cast<double>(value)))
 TXTRACE_ATTR_OF_(TXTRACE_ATTR_DOUBLE_, long double, txtrace_double_bits_(static_cast<double>(value)))
-TXTRACE_ATTR_OF_(TXTRACE_ATTR_STRING_, const char *, TXTRACE_ADDRESS_(value))
-TXTRACE_ATTR_OF_(TXTRACE_ATTR_STRING_, char *, TXTRACE_ADDRESS_(value))
 TXTRACE_ATTR_OF_(TXTRACE_ATTR_POINTER_, decltype(nullptr), (static_cast<void>(value), 0))
+
+TXTRACE_INLINE_ void txtrace_attr_(uint64_t id, const char *name, const char *value) noexcept
+{
+	txtrace_string_(TXTRACE_MARK_ATTR_STRING_, id, name, value);
+}
+
+TXTRACE_INLINE_ void txtrace_attr_(uint64_t id, const char *name, char *value) noexcept
+{
+	txtrace_string_(TXTRACE_MARK_ATTR_STRING_, id, name, value);
+}
 
 template <class T> TXTRACE_INLINE_ void txtrace_attr_(uint64_t id, const char *name, T *value) noexcept
 {
-	txtrace_probe_attr(id, name, TXTRACE_ATTR_POINTER_, TXTRACE_ADDRESS_(value));
+	txtrace_mark_(TXTRACE_ATTR_MARK_(TXTRACE_ATTR_POINTER_), id, name, TXTRACE_ADDRESS_(value), 0);
 }
 
 template <class T> TXTRACE_INLINE_ void txtrace_attr_(uint64_t id, const char *name, T value) noexcept
@@ -512,7 +1211,7 @@ TXTRACE_INLINE_ void txtrace_end_scope_(const txtrace_span_t *span)
 #define TXTRACE_ATTR_OF_(suffix, attr_type, type, bits)							\
 	TXTRACE_INLINE_ void txtrace_attr_##suffix##_(uint64_t id, const char *name, type value)	\
 	{												\
-		txtrace_probe_attr(id, name, attr_type, bits);						\
+		txtrace_mark_(TXTRACE_ATTR_MARK_(attr_type), id, name, bits, 0);			\
 	}
 
 TXTRACE_ATTR_OF_(bool, TXTRACE_ATTR_BOOL_, _Bool, value)
@@ -521,8 +1220,12 @@ TXTRACE_ATTR_OF_(uint, TXTRACE_ATTR_UINT_, uint64_t, value)
 TXTRACE_ATTR_OF_(double, TXTRACE_ATTR_DOUBLE_, double, txtrace_double_bits_(value))
 TXTRACE_ATTR_OF_(float, TXTRACE_ATTR_DOUBLE_, float, txtrace_double_bits_((double)value))
 TXTRACE_ATTR_OF_(long_double, TXTRACE_ATTR_DOUBLE_, long double, txtrace_double_bits_((double)value))
-TXTRACE_ATTR_OF_(string, TXTRACE_ATTR_STRING_, const char *, TXTRACE_ADDRESS_(value))
 TXTRACE_ATTR_OF_(pointer, TXTRACE_ATTR_POINTER_, const volatile void *, TXTRACE_ADDRESS_(value))
+
+TXTRACE_INLINE_ void txtrace_attr_string_(uint64_t id, const char *name, const char *value)
+{
+	txtrace_string_(TXTRACE_MARK_ATTR_STRING_, id, name, value);
+}
 
 #define TXTRACE_ATTR_OF_INTEGER_									\
 	char: txtrace_attr_int_, signed char: txtrace_attr_int_, short: txtrace_attr_int_, \
@@ -548,16 +1251,16 @@ TXTRACE_ATTR_OF_(pointer, TXTRACE_ATTR_POINTER_, const volatile void *, TXTRACE_
 
 TXTRACE_INLINE_ void txtrace_track_(uint64_t id, const char *name)
 {
-	txtrace_probe_attr(id, "track", TXTRACE_ATTR_STRING_, TXTRACE_ADDRESS_(name));
+	txtrace_string_(TXTRACE_MARK_ATTR_STRING_, id, "track", name);
 }
 
 /* ---- the macros ---- */
 
 /* Whether somebody traces: for work that only tracing needs. */
-#define TXTRACE_ENABLED() (TXTRACE_UNLIKELY_(__atomic_load_n(&txtrace_semaphore, __ATOMIC_RELAXED) != 0) != 0)
+#define TXTRACE_ENABLED() (TXTRACE_UNLIKELY_(__atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED) != 0) != 0)
 
-#define TXTRACE_START_(label, parent, is_detached)							\
-	(TXTRACE_ENABLED() ? txtrace_start_(TXTRACE_LITERAL_(label), parent, is_detached) :		\
+#define TXTRACE_START_(label, parent, kind)							\
+	(TXTRACE_ENABLED() ? txtrace_mark_(kind, 0, TXTRACE_LITERAL_(label), parent, 0) :		\
 			     TXTRACE_CAST_(txtrace_span_t, 0))
 
 /*
@@ -565,10 +1268,11 @@ TXTRACE_INLINE_ void txtrace_track_(uint64_t id, const char *name)
  * entered last and is still in; without a parent; below `parent`, or without
  * one if that is 0. Detached: no thread has entered it yet.
  */
-#define TXTRACE_BEGIN(label) TXTRACE_START_(label, 0, 0)
-#define TXTRACE_BEGIN_ROOT(label) TXTRACE_START_(label, TXTRACE_ROOT_, 0)
-#define TXTRACE_BEGIN_CHILD(label, parent) TXTRACE_START_(label, txtrace_parent_(parent), 0)
-#define TXTRACE_BEGIN_DETACHED(label, parent) TXTRACE_START_(label, txtrace_parent_(parent), 1)
+#define TXTRACE_BEGIN(label) TXTRACE_START_(label, 0, TXTRACE_MARK_BEGIN_)
+#define TXTRACE_BEGIN_ROOT(label) TXTRACE_START_(label, TXTRACE_ROOT_, TXTRACE_MARK_BEGIN_)
+#define TXTRACE_BEGIN_CHILD(label, parent) TXTRACE_START_(label, txtrace_parent_(parent), TXTRACE_MARK_BEGIN_)
+#define TXTRACE_BEGIN_DETACHED(label, parent) \
+	TXTRACE_START_(label, txtrace_parent_(parent), TXTRACE_MARK_BEGIN_DETACHED_)
 
 /* This thread works for the span from here; no longer; the span is over, whichever thread says so. */
 #define TXTRACE_ENTER(span) txtrace_enter_(span)
@@ -595,7 +1299,8 @@ TXTRACE_INLINE_ void txtrace_track_(uint64_t id, const char *name)
 	} while (0)
 
 /* What is particular to this execution: a string, or a named value of any simple type. */
-#define TXTRACE_TAG(span, text) TXTRACE_FOR_SPAN_(span, txtrace_probe_tag(txtrace_id_, text))
+#define TXTRACE_TAG(span, text) \
+	TXTRACE_FOR_SPAN_(span, txtrace_string_(TXTRACE_MARK_TAG_, txtrace_id_, TXTRACE_NO_NAME_, text))
 #define TXTRACE_ATTR(span, name, value)									\
 	TXTRACE_FOR_SPAN_(span, txtrace_attr_(txtrace_id_, TXTRACE_LITERAL_(name), value))
 
@@ -608,25 +1313,25 @@ TXTRACE_INLINE_ void txtrace_track_(uint64_t id, const char *name)
 /* Something happened in the span; a named number has a new value; `from` is related to `to`. */
 #define TXTRACE_EVENT(span, name) txtrace_event_(span, TXTRACE_LITERAL_(name))
 #define TXTRACE_COUNTER(name, value)									\
-	TXTRACE_IF_ENABLED_(txtrace_probe_counter(TXTRACE_LITERAL_(name), TXTRACE_CAST_(int64_t, value)))
+	TXTRACE_IF_ENABLED_(txtrace_counter_(TXTRACE_LITERAL_(name), TXTRACE_CAST_(int64_t, value)))
 #define TXTRACE_LINK(from, to, name) \
 	TXTRACE_FOR_SPAN_(from, txtrace_link_(txtrace_id_, to, TXTRACE_LITERAL_(name)))
 
 #define TXTRACE_IF_ENABLED_(call) (TXTRACE_ENABLED() ? call : TXTRACE_CAST_(void, 0))
 
 /* Spans that are named by `length` bytes at `key`, from any thread of any process. */
-#define TXTRACE_KEY_BEGIN(label, key, length)								\
-	TXTRACE_IF_ENABLED_(txtrace_probe_key_begin(TXTRACE_LITERAL_(label), key, TXTRACE_CAST_(uint64_t, \
-		length)))
+#define TXTRACE_KEY_MARK_(kind, name, key, length) \
+	TXTRACE_IF_ENABLED_(txtrace_key_(kind, name, key, TXTRACE_CAST_(uint64_t, length)))
+#define TXTRACE_KEY_BEGIN(label, key, length) \
+	TXTRACE_KEY_MARK_(TXTRACE_MARK_KEY_BEGIN_, TXTRACE_LITERAL_(label), key, length)
 #define TXTRACE_KEY_ENTER(key, length) \
-	TXTRACE_IF_ENABLED_(txtrace_probe_key_enter(key, TXTRACE_CAST_(uint64_t, length)))
+	TXTRACE_KEY_MARK_(TXTRACE_MARK_KEY_ENTER_, TXTRACE_NO_NAME_, key, length)
 #define TXTRACE_KEY_EXIT(key, length) \
-	TXTRACE_IF_ENABLED_(txtrace_probe_key_exit(key, TXTRACE_CAST_(uint64_t, length)))
+	TXTRACE_KEY_MARK_(TXTRACE_MARK_KEY_EXIT_, TXTRACE_NO_NAME_, key, length)
 #define TXTRACE_KEY_END(key, length) \
-	TXTRACE_IF_ENABLED_(txtrace_probe_key_end(key, TXTRACE_CAST_(uint64_t, length)))
-#define TXTRACE_KEY_EVENT(key, length, name)								\
-	TXTRACE_IF_ENABLED_(txtrace_probe_key_event(key, TXTRACE_CAST_(uint64_t, length), \
-		TXTRACE_LITERAL_(name)))
+	TXTRACE_KEY_MARK_(TXTRACE_MARK_KEY_END_, TXTRACE_NO_NAME_, key, length)
+#define TXTRACE_KEY_EVENT(key, length, name) \
+	TXTRACE_KEY_MARK_(TXTRACE_MARK_KEY_EVENT_, TXTRACE_LITERAL_(name), key, length)
 
 #else /* !TXTRACE_IS_COMPILED_IN */
 

@@ -79,8 +79,10 @@ enum wire_kind {
 	WIRE_VALUE = 24,   /* of a program that was never changed: a value that goes into a span's tag */
 	WIRE_ABANDON = 25, /* likewise: a span is over, and nobody saw when */
 	WIRE_LABEL = 26,   /* the text at an address that this thread's next event has as its label or name */
+	WIRE_POOL = 27,    /* a program has memory for marks, or a thread has its place in it */
 	WIRE_PROCESS = 28, /* a process is traced from now on, has a new program, or is not traced any more */
 	WIRE_MODE = 29,    /* the reader's own: never sent */
+	WIRE_STAY = 30,    /* the clocks of a thread that has marked in memory shared with the reader */
 	WIRE_KIND_COUNT = 32,
 };
 
@@ -401,6 +403,27 @@ enum target_reason {
 	TARGET_ANY = 32,   /* it has met a probe */
 };
 
+/* POOL: told by the probe `ring` of include/txtrace.h. */
+struct wire_pool {
+	struct wire_header header; /* tid, tgid: of the thread that has the lane */
+	uint64_t address;  /* of the pool */
+	uint64_t lane;     /* its place in it; 0: this is about the pool alone */
+	/* what to add to a label's address for its place, as WIRE_LABEL_IS_PLACE has it; 0: there is none */
+	uint64_t label_base;
+};
+
+/* STAY: what header.tid's clocks were when they last moved; it was on its CPU until header.time_ns. */
+struct wire_stay {
+	struct wire_header header;
+	uint64_t since_ns;       /* as in struct state_clock, from here on */
+	uint64_t wake_ns;
+	uint8_t state;
+	uint8_t reason;
+	uint8_t is_still_on_cpu; /* it was asked; else it leaves the CPU now */
+	uint8_t padding[5];
+	struct wire_clocks clocks;
+};
+
 #define WIRE_PATH_MAX 128
 
 struct wire_process {
@@ -437,6 +460,8 @@ _Static_assert(sizeof(struct wire_mark) == 48, "wire_mark");
 _Static_assert(sizeof(struct wire_text) == 56, "wire_text");
 _Static_assert(sizeof(struct wire_key) == 104, "wire_key");
 _Static_assert(sizeof(struct wire_process) == 216, "wire_process");
+_Static_assert(sizeof(struct wire_pool) == 48, "wire_pool");
+_Static_assert(sizeof(struct wire_stay) == 184, "wire_stay");
 
 /* What the kernel side did not send because nobody wants it. */
 enum wire_left_out {

@@ -125,7 +125,7 @@ beside_sdt() { # beside_sdt INCLUDE...: probes of both in one program, in either
 		printf 'int main(void) { TXTRACE_SPAN("main"); DTRACE_PROBE1(other, mark, 1); return 0; }\n'
 	} >"$scratch/beside.c"
 	gcc -Iinclude -O2 -flto "$scratch/beside.c" -o "$scratch/beside" && "$scratch/beside" &&
-		same "1 other 15 txtrace" "$(readelf -n "$scratch/beside" | awk '$1 == "Provider:" { count[$2]++ } END { print count["other"] " other " count["txtrace"] " txtrace" }')" &&
+		same "1 other 16 txtrace" "$(readelf -n "$scratch/beside" | awk '$1 == "Provider:" { count[$2]++ } END { print count["other"] " other " count["txtrace"] " txtrace" }')" &&
 		same 1 "$(readelf -n "$scratch/beside" | grep -o 'Base: 0x[0-9a-f]*' | sort -u | wc -l)"
 }
 if echo '#include <sys/sdt.h>' | gcc -fsyntax-only -x c - 2>/dev/null; then
@@ -140,7 +140,7 @@ precompiled() { # precompiled COMPILER OUTPUT FLAG
 	printf '#include "txtrace.h"\nint main(void) { TXTRACE_SPAN("main"); return 0; }\n' >"$scratch/precompiled.c"
 	# shellcheck disable=SC2086
 	"$1" -O1 -Winvalid-pch -Werror "-I$scratch/$1" ${3:+$3 "$scratch/$1/$2"} "$scratch/precompiled.c" -o "$scratch/precompiled" &&
-		same 15 "$(readelf -n "$scratch/precompiled" | grep -c 'Provider: txtrace')"
+		same 16 "$(readelf -n "$scratch/precompiled" | grep -c 'Provider: txtrace')"
 }
 check "it can be precompiled by gcc" precompiled gcc txtrace.h.gch ""
 check "it can be precompiled by clang" precompiled clang txtrace.h.pch -include-pch

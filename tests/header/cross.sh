@@ -33,7 +33,8 @@ key_begin 8@x0 8@x1 8@x2
 key_enter 8@x0 8@x1
 key_exit 8@x0 8@x1
 key_end 8@x0 8@x1
-key_event 8@x0 8@x1 8@x2"
+key_event 8@x0 8@x1 8@x2
+ring 8@x0 8@x1 8@x2 8@x3 8@x4"
 
 has_the_notes() {
 	same "$expected_notes" "$(readelf -n "$scratch/stories" | awk '$1 == "Name:" { name = $2 } $1 == "Arguments:" { $1 = ""; print name $0 }')"
@@ -42,9 +43,9 @@ has_the_notes() {
 # Each probe is nop; ret; udf #number, at a multiple of 16.
 has_exact_bytes() {
 	local expected
-	expected=$(for ((number = 1; number <= 15; number++)); do printf '0 d503201f d65f03c0 %08x\n' $number; done)
+	expected=$(for ((number = 1; number <= 16; number++)); do printf '0 d503201f d65f03c0 %08x\n' $number; done)
 	same "$expected" "$(${prefix}objdump -d "$scratch/stories" | awk '
-		/<txtrace_probe_[a-z_]*>:$/ { line = substr($1, length($1)); left = 3; next }
+		/<txtrace_site_[a-z_]*>:$/ { line = substr($1, length($1)); left = 3; next }
 		left > 0 { line = line " " $2; if (--left == 0) print line }' | sort -k4)"
 }
 

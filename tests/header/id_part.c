@@ -21,7 +21,7 @@ ID_PART_MAKE(PART)
 
 ID_PART_TRACE(PART)
 {
-	__atomic_store_n(&txtrace_semaphore, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&txtrace_switches, 1, __ATOMIC_RELAXED);
 }
 
 #ifdef __cplusplus

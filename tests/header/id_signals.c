@@ -94,7 +94,7 @@ int main(void)
 	sigaction(SIGTRAP, &action, NULL);
 	action.sa_sigaction = on_start;
 	sigaction(SIGUSR1, &action, NULL);
-	txtrace_semaphore = 1;
+	txtrace_switches = 1;
 	for (i = 0; i < 2; i++) {
 		if (pthread_create(&thread, NULL, run, NULL) != 0)
 			return 2;

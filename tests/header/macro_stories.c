@@ -253,7 +253,7 @@ static void span_that_outlives_its_tracer(void)
 	TXTRACE_EVENT(s, "unseen");
 	TXTRACE_END(s);
 	if (s)
-		probe_trap_attach();
+		probe_trap_attach_again();
 	TXTRACE_COUNTER("seen", 1);
 }
 

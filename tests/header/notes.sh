@@ -8,8 +8,8 @@
 
 machine=$(uname -m)
 case $machine in
-x86_64) first='8@%rdi' second='8@%rsi' third='8@%rdx' fourth='8@%rcx' ;;
-aarch64) first='8@x0' second='8@x1' third='8@x2' fourth='8@x3' ;;
+x86_64) first='8@%rdi' second='8@%rsi' third='8@%rdx' fourth='8@%rcx' fifth='8@%r8' ;;
+aarch64) first='8@x0' second='8@x1' third='8@x2' fourth='8@x3' fifth='8@x4' ;;
 *)
 	skip "notes" "the header compiles to nothing on $machine"
 	finish
@@ -30,7 +30,8 @@ txtrace key_begin $first $second $third
 txtrace key_enter $first $second
 txtrace key_exit $first $second
 txtrace key_end $first $second
-txtrace key_event $first $second $third"
+txtrace key_event $first $second $third
+txtrace ring $first $second $third $fourth $fifth"
 
 # ---- 10,000 uses ----
 
@@ -70,7 +71,7 @@ has_one_note_per_probe() {
 	same "$expected_notes" "$(notes "$1")"
 }
 
-# Each note's address is its probe's, its semaphore the one semaphore, its base the section .stapsdt.base.
+# Each note's address is its probe's, its base the section .stapsdt.base; the semaphores lie next to each other, that of the ring behind the other.
 notes_point_right() {
 	local address_of='{ address[$3] = $1 }'
 	same "" "$({
@@ -81,10 +82,13 @@ notes_point_right() {
 		$1 == "Name:" { name = $2 }
 		$1 == "Location:" {
 			gsub(/0x|,/, "")
-			if ($2 != address["txtrace_probe_" name] || $4 != address["base"] || $6 != address["txtrace_semaphore"]) print name ": " $0
+			semaphore = address["txtrace_switches"]
+			last = index("048c", substr(semaphore, length(semaphore)))
+			if (name == "ring") semaphore = substr(semaphore, 1, length(semaphore) - 1) substr("26ae", last, 1)
+			if ($2 != address["txtrace_site_" name] || $4 != address["base"] || $6 != semaphore || !last) print name ": " $0
 			count++
 		}
-		END { if (count != 15) print count " notes" }')"
+		END { if (count != 16) print count " notes" }')"
 }
 
 semaphore_is_in_the_file() {
@@ -117,7 +121,7 @@ check "the notes survive llvm-strip with --keep-section" survives_strip "$scratc
 # bytes FILE: `probe offset-in-16 bytes` for each probe, as objdump reads them.
 bytes() {
 	objdump -d "$1" | awk '
-		/<txtrace_probe_[a-z_]*>:$/ { name = $2; gsub(/^<txtrace_probe_|>:$/, "", name); printf "%s%s %s", line_end, name, substr($1, length($1)); is_probe = 1; line_end = "\n"; next }
+		/<txtrace_site_[a-z_]*>:$/ { name = $2; gsub(/^<txtrace_site_|>:$/, "", name); printf "%s%s %s", line_end, name, substr($1, length($1)); is_probe = 1; line_end = "\n"; next }
 		/^$/ || />:$/ { is_probe = 0 }
 		is_probe { split($0, columns, "\t"); gsub(/ +$/, "", columns[2]); printf " %s", columns[2] }
 		/ret/ { is_ended = 1 }
@@ -126,7 +130,7 @@ bytes() {
 
 expected_bytes() {
 	local name number=0
-	for name in begin begin_detached enter exit end tag attr event counter link key_begin key_enter key_exit key_end key_event; do
+	for name in begin begin_detached enter exit end tag attr event counter link key_begin key_enter key_exit key_end key_event ring; do
 		number=$((number + 1))
 		case $machine in
 		x86_64) printf '%s 0 90 0f 1f 44 00 00 66 2e 0f 1f 84 00 00 00 00 00 c3 0f 1f 40 %02x\n' $name $number ;;
@@ -150,16 +154,16 @@ check "the library's sites have them too" has_exact_bytes "$scratch/uses.so"
 # Other linkers and their ways of dropping, folding and optimising; the stories must stay true and each probe must keep an address of its own.
 survives() { # survives COMPILER FLAG...
 	build_stories "$1" "$scratch/linked" -O2 -ffunction-sections -fdata-sections "${@:2}" && "$scratch/linked" || return
-	same 15 "$(readelf -n "$scratch/linked" | awk '$1 == "Location:" && $2 !~ /^0x0*,$/ { print $2 }' | sort -u | wc -l)"
+	same 16 "$(readelf -n "$scratch/linked" | awk '$1 == "Location:" && $2 !~ /^0x0*,$/ { print $2 }' | sort -u | wc -l)"
 }
 
-has_the_notes_of_what_it_uses() { # ... COMPILER FLAG...: for a program that only begins and ends
+has_the_notes_once() { # has_the_notes_once COMPILER FLAG...: a program that only begins and ends may mark all else, too
 	printf '#include "txtrace.h"\nint main(void) { TXTRACE_SPAN("main"); return 0; }\n' >"$scratch/one.c"
 	"$1" -Iinclude -O2 "${@:2}" -Wl,--gc-sections "$scratch/one.c" -o "$scratch/one" &&
-		same "begin begin_detached end" "$(notes "$scratch/one" | awk '{ printf "%s%s", sep, $2; sep = " " }')"
+		has_one_note_per_probe "$scratch/one"
 }
 
-check "ld --gc-sections keeps the probes in use and their notes alone" has_the_notes_of_what_it_uses gcc
+check "ld --gc-sections keeps each probe and its note" has_the_notes_once gcc
 for linker in bfd gold lld; do
 	for flags in "-Wl,--gc-sections" "-Wl,--icf=all"; do
 		name="the probes survive $linker $flags"
@@ -173,7 +177,7 @@ for linker in bfd gold lld; do
 	done
 done
 if has ld.lld; then
-	check "ld.lld --gc-sections keeps the probes in use and their notes alone" has_the_notes_of_what_it_uses gcc -fuse-ld=lld
+	check "ld.lld --gc-sections keeps each probe and its note" has_the_notes_once gcc -fuse-ld=lld
 	check "the probes survive clang -flto=thin" survives clang -flto=thin -fuse-ld=lld
 	check "the probes survive clang++ -flto=thin --gc-sections" survives clang++ -flto=thin -fuse-ld=lld -Wl,--gc-sections
 else
@@ -188,7 +192,7 @@ survives_partial_links() { # survives_partial_links COMPILER
 		"$1" -Iinclude -O2 -c $here/$file.c -o "$scratch/$file.o" || return
 	done
 	ld -r "$scratch/macro_stories.o" "$scratch/macro_other.o" -o "$scratch/half.o" && ld -r "$scratch/half.o" -o "$scratch/other_half.o" &&
-		"$1" "$scratch/other_half.o" "$scratch/probe_trap.o" -o "$scratch/linked" && "$scratch/linked" && same 15 "$(notes "$scratch/linked" | wc -l)"
+		"$1" "$scratch/other_half.o" "$scratch/probe_trap.o" -o "$scratch/linked" && "$scratch/linked" && same 16 "$(notes "$scratch/linked" | wc -l)"
 }
 
 check "the probes survive ld -r" survives_partial_links gcc

@@ -22,7 +22,7 @@ _Static_assert((int)TXTRACE_ATTR_UINT_ == ATTR_UINT && (int)TXTRACE_ATTR_DOUBLE_
 _Static_assert((int)TXTRACE_ATTR_STRING_ == ATTR_STRING && (int)TXTRACE_ATTR_POINTER_ == ATTR_POINTER,
 	       "the same");
 
-#define PROBE_CNT 15
+#define PROBE_CNT 16
 #define ID_CNT 256
 
 static struct trap {
@@ -30,7 +30,7 @@ static struct trap {
 		const char *name;
 		/*
 		 * i: an id, s: a string, d: a signed number, k: a key and its length, a: an attribute's type
-		 * and value
+		 * and value, r: what is marked, by the probe that tells a ring's reader
 		 */
 		const char *arguments;
 		uintptr_t site;
@@ -39,9 +39,14 @@ static struct trap {
 	size_t id_cnt;
 	char text[16384];
 	size_t length;
+	struct txtrace_pool_ *pool;
+	enum probe_trap_way way;
+	int accepts;          /* the pool, once it is told */
+	uint64_t turn;        /* the next slot that is read: of what the lane has had so many before */
+	uint64_t used;
 } trap;
 
-#define PROBE(name, arguments) { #name, arguments, (uintptr_t)txtrace_probe_##name }
+#define PROBE(name, arguments) { #name, arguments, (uintptr_t)txtrace_site_##name }
 
 static void find_probes(void)
 {
@@ -53,7 +58,7 @@ static void find_probes(void)
 		PROBE(counter, "sd"),	PROBE(link, "iis"),
 		PROBE(key_begin, "sk"), PROBE(key_enter, "k"),
 		PROBE(key_exit, "k"),	PROBE(key_end, "k"),
-		PROBE(key_event, "ks"),
+		PROBE(key_event, "ks"), PROBE(ring, "r"),
 	};
 
 	memcpy(trap.probes, probes, sizeof(probes));
@@ -149,9 +154,162 @@ static void say_call(const struct trap_probe *probe, const uint64_t *registers)
 		case 'a':
 			say_attribute(value, *registers);
 			break;
+		case 'r':
+			break; /* not said by itself */
 		}
 	}
 	say(")\n");
+}
+
+static void say_named(const char *probe, const uint64_t *registers)
+{
+	size_t i = 0;
+
+	while (i < PROBE_CNT && strcmp(trap.probes[i].name, probe) != 0)
+		i++;
+	if (i == PROBE_CNT)
+		abort();
+	say_call(&trap.probes[i], registers);
+}
+
+/* A mark as the ring has it, or the probe that stands for it, as a call of the mark's own probe. */
+static void say_mark(uint64_t kind, uint64_t id, uint64_t name, uint64_t value, uint64_t length)
+{
+	const uint64_t span[] = { id, name, value }, named[] = { id, name }, counter[] = { name, value },
+		       link[] = { id, value, name }, tag[] = { id, value },
+		       string[] = { id, name, ATTR_STRING, value },
+		       attribute[] = { id, name, kind - TXTRACE_MARK_ATTR_, value },
+		       key_begin[] = { name, value, length }, key[] = { value, length, name };
+
+	switch (kind) {
+	case TXTRACE_MARK_BEGIN_:
+		say_named("begin", span);
+		break;
+	case TXTRACE_MARK_BEGIN_DETACHED_:
+		say_named("begin_detached", span);
+		break;
+	case TXTRACE_MARK_ENTER_:
+		say_named("enter", span);
+		break;
+	case TXTRACE_MARK_EXIT_:
+		say_named("exit", span);
+		break;
+	case TXTRACE_MARK_END_:
+		say_named("end", span);
+		break;
+	case TXTRACE_MARK_EVENT_:
+		say_named("event", named);
+		break;
+	case TXTRACE_MARK_COUNTER_:
+		say_named("counter", counter);
+		break;
+	case TXTRACE_MARK_LINK_:
+		say_named("link", link);
+		break;
+	case TXTRACE_MARK_TAG_:
+		say_named("tag", tag);
+		break;
+	case TXTRACE_MARK_ATTR_STRING_:
+		say_named("attr", string);
+		break;
+	case TXTRACE_MARK_KEY_BEGIN_:
+		say_named("key_begin", key_begin);
+		break;
+	case TXTRACE_MARK_KEY_ENTER_:
+		say_named("key_enter", key);
+		break;
+	case TXTRACE_MARK_KEY_EXIT_:
+		say_named("key_exit", key);
+		break;
+	case TXTRACE_MARK_KEY_END_:
+		say_named("key_end", key);
+		break;
+	case TXTRACE_MARK_KEY_EVENT_:
+		say_named("key_event", key);
+		break;
+	default:
+		if (kind <= TXTRACE_MARK_ATTR_ || kind > TXTRACE_MARK_ATTR_ + (uint64_t)TXTRACE_ATTR_POINTER_)
+			abort();
+		say_named("attr", attribute);
+	}
+}
+
+static void on_ring(const uint64_t *registers)
+{
+	if (registers[0] == TXTRACE_MARK_POOL_) {
+		trap.pool = (struct txtrace_pool_ *)(uintptr_t)registers[3];
+		if (trap.accepts)
+			__atomic_store_n(&trap.pool->accepted, 1, __ATOMIC_RELAXED);
+	} else if (registers[0] < TXTRACE_MARK_POOL_) {
+		say_mark(registers[0], registers[1], registers[2], registers[3], registers[4] >> 32);
+	}
+}
+
+/* ---- the ring's reader, for one thread ---- */
+
+#define TEXT_MAX 1024
+
+static const struct txtrace_slot_ *slot_at(uint64_t end_place, uint64_t used)
+{
+	return (const struct txtrace_slot_ *)((uintptr_t)trap.pool + end_place * TXTRACE_PLACE_BYTES_) -
+	       TXTRACE_CHUNK_SLOTS_ + used;
+}
+
+/* The next slot of the only lane; NULL: where it is going to be is not known yet. */
+static const struct txtrace_slot_ *next_slot(void)
+{
+	uint64_t chunk, place = TXTRACE_HEAD_CHUNKS_ * (TXTRACE_CHUNK_BYTES_ / TXTRACE_PLACE_BYTES_);
+
+	if (trap.used == TXTRACE_CHUNK_SLOTS_) {
+		trap.turn++;
+		trap.used = 0;
+	}
+	if (trap.turn == 0)
+		return slot_at(place + 1, trap.used);
+	for (chunk = 0; chunk < TXTRACE_CHUNK_COUNT_; chunk++)
+		if (trap.pool->chunks[chunk] == (TXTRACE_CHUNK_SLOTS_OF_ | trap.turn << 32 | place))
+			return slot_at((chunk + 1) * (TXTRACE_CHUNK_BYTES_ / TXTRACE_PLACE_BYTES_),
+				       trap.used);
+	return NULL;
+}
+
+/* The thread that has the lane looks for another place before it marks again. */
+static void end_lane(void)
+{
+	struct txtrace_lane_ *lane = (struct txtrace_lane_ *)((uintptr_t)trap.pool +
+							      TXTRACE_HEAD_CHUNKS_ * TXTRACE_CHUNK_BYTES_);
+
+	__atomic_store_n(&trap.pool->accepted, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&lane->position, lane->position | TXTRACE_CHUNK_SLOTS_, __ATOMIC_RELAXED);
+	trap.used = TXTRACE_CHUNK_SLOTS_;
+}
+
+/* Says what was written since the last call; or passes over it. */
+static void read_ring(int says)
+{
+	static uint64_t text[TEXT_MAX / 8 + 1];
+	size_t word_cnt = 0;
+	const struct txtrace_slot_ *slot;
+
+	while ((slot = next_slot()) != NULL && slot->commit != 0) {
+		uint64_t kind = slot->commit >> 56;
+
+		trap.used++;
+		if (kind == TXTRACE_MARK_PIECE_) {
+			if (word_cnt * 8 + 24 > TEXT_MAX)
+				abort();
+			text[word_cnt++] = slot->id;
+			text[word_cnt++] = slot->name;
+			text[word_cnt++] = slot->value;
+			continue;
+		}
+		text[word_cnt] = 0;
+		word_cnt = 0;
+		if (says)
+			say_mark(kind, slot->id, slot->name,
+				 TXTRACE_HAS_TEXT_(kind) ? (uint64_t)(uintptr_t)text : slot->value,
+				 slot->value >> 32);
+	}
 }
 
 #if defined(__x86_64__)
@@ -164,6 +322,7 @@ static uintptr_t read_registers(ucontext_t *context, uint64_t *registers)
 	registers[1] = (uint64_t)context->uc_mcontext.gregs[REG_RSI];
 	registers[2] = (uint64_t)context->uc_mcontext.gregs[REG_RDX];
 	registers[3] = (uint64_t)context->uc_mcontext.gregs[REG_RCX];
+	registers[4] = (uint64_t)context->uc_mcontext.gregs[REG_R8];
 	return (uintptr_t)context->uc_mcontext.gregs[REG_RIP] - sizeof(trap_code);
 }
 #else
@@ -174,7 +333,7 @@ static uintptr_t read_registers(ucontext_t *context, uint64_t *registers)
 {
 	uintptr_t site = context->uc_mcontext.pc;
 
-	memcpy(registers, context->uc_mcontext.regs, 4 * sizeof(*registers));
+	memcpy(registers, context->uc_mcontext.regs, 5 * sizeof(*registers));
 	/* this machine stops at the breakpoint, the other one behind it */
 	context->uc_mcontext.pc += sizeof(trap_code);
 	return site;
@@ -183,7 +342,7 @@ static uintptr_t read_registers(ucontext_t *context, uint64_t *registers)
 
 static void on_trap(int number, siginfo_t *info, void *context)
 {
-	uint64_t registers[4];
+	uint64_t registers[5];
 	uintptr_t site = read_registers((ucontext_t *)context, registers);
 	size_t i;
 
@@ -191,7 +350,10 @@ static void on_trap(int number, siginfo_t *info, void *context)
 	(void)info;
 	for (i = 0; i < PROBE_CNT; i++) {
 		if (trap.probes[i].site == site) {
-			say_call(&trap.probes[i], registers);
+			if (i == PROBE_CNT - 1)
+				on_ring(registers);
+			else
+				say_call(&trap.probes[i], registers);
 			return;
 		}
 	}
@@ -216,24 +378,66 @@ static void patch_sites(const uint8_t *code, size_t size)
 	}
 }
 
-void probe_trap_attach(void)
+/* The ring's half of the word that marks look at. */
+static void set_switches(enum probe_trap_way way)
+{
+	uint32_t set = 0;
+
+	if (way == PROBE_TRAP_PROBES)
+		set = 1;
+	else if (way != PROBE_TRAP_NOT)
+		set = TXTRACE_RING_SWITCH_;
+	__atomic_store_n(&txtrace_switches, set, __ATOMIC_RELAXED);
+}
+
+static void forget_calls(void)
+{
+	trap.length = trap.id_cnt = 0;
+	trap.text[0] = '\0';
+}
+
+void probe_trap_attach(enum probe_trap_way way)
 {
 	struct sigaction action;
+	int i;
 
 	memset(&action, 0, sizeof(action));
 	action.sa_sigaction = on_trap;
 	action.sa_flags = SA_SIGINFO;
 	sigaction(SIGTRAP, &action, NULL);
-	memset(&trap, 0, sizeof(trap));
 	find_probes();
+	if (!trap.pool)
+		trap.used = TXTRACE_CHUNK_SLOTS_ - TXTRACE_LANE_SLOTS_;
 	patch_sites(trap_code, sizeof(trap_code));
-	__atomic_add_fetch(&txtrace_semaphore, 1, __ATOMIC_RELAXED);
+	set_switches(way);
+	trap.way = way;
+	trap.accepts = way == PROBE_TRAP_RING;
+	if (trap.accepts) {
+		/* the first goes to the probe, the second makes the pool and asks, the third has a lane */
+		if (trap.pool)
+			__atomic_store_n(&trap.pool->accepted, 1, __ATOMIC_RELAXED);
+		for (i = 0; i < 3; i++)
+			TXTRACE_END(UINT64_MAX);
+		if (!trap.pool || !trap.pool->accepted)
+			abort();
+		read_ring(0);
+	}
+	forget_calls();
 }
 
 void probe_trap_detach(void)
 {
-	__atomic_sub_fetch(&txtrace_semaphore, 1, __ATOMIC_RELAXED);
+	if (trap.accepts) {
+		read_ring(1);
+		end_lane();
+	}
+	set_switches(PROBE_TRAP_NOT);
 	patch_sites(nop_code, sizeof(nop_code));
+}
+
+void probe_trap_attach_again(void)
+{
+	probe_trap_attach(trap.way);
 }
 
 const char *probe_trap_calls(void)
@@ -243,11 +447,16 @@ const char *probe_trap_calls(void)
 
 #else
 
-void probe_trap_attach(void)
+void probe_trap_attach(enum probe_trap_way way)
 {
+	(void)way;
 }
 
 void probe_trap_detach(void)
+{
+}
+
+void probe_trap_attach_again(void)
 {
 }
 

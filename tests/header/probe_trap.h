@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A tracer of its own process, without a kernel's help: puts a breakpoint on
- * the first byte of each probe, where a uprobe would be, sets the semaphore,
- * and writes down what stands in the argument registers when it is hit. It sees
- * the probes of the object that it is linked into.
+ * the first byte of each probe, where a uprobe would be, sets a semaphore, and
+ * writes down what stands in the argument registers when it is hit; or reads
+ * the ring, as a recorder does. It sees the probes of the object that it is
+ * linked into, and of the ring what its own thread marks.
  *
  * With TXTRACE_DISABLE there is nothing to trap, and no call is ever seen.
  */
@@ -14,8 +15,16 @@
 extern "C" {
 #endif
 
-void probe_trap_attach(void);
+enum probe_trap_way {
+	PROBE_TRAP_NOT = 0,
+	PROBE_TRAP_PROBES = 1,     /* a probe for each kind of mark */
+	PROBE_TRAP_RING_PROBE = 2, /* the probe `ring`, and nobody accepts the memory */
+	PROBE_TRAP_RING = 3
+};
+
+void probe_trap_attach(enum probe_trap_way way);
 void probe_trap_detach(void);
+void probe_trap_attach_again(void); /* in the way of the last time */
 
 /*
  * What was called since probe_trap_attach(), one line each, as `begin(#1,

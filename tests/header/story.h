@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A story is a function that uses macros, and what a tracer sees of it. Each is
- * run untraced, traced and untraced again.
+ * run untraced, traced in each way and untraced again.
  *
  * Arguments that must not be evaluated when nobody traces are wrapped into
  * counted().
@@ -31,15 +31,19 @@ static void count_evaluation(void)
 
 #define counted(value) (count_evaluation(), (value))
 
-static int story_is_true(const struct story *story, int is_traced)
+static const char *const way_names[] = { "untraced", "with probes", "with the probe of the ring",
+					 "in the ring" };
+
+static int story_is_true(const struct story *story, enum probe_trap_way way)
 {
+	int is_traced = way != PROBE_TRAP_NOT;
 	const char *calls = is_traced ? story->calls : "";
 	int evaluation_cnt = is_traced ? story->evaluation_cnt : 0;
 	const char *seen;
 
 	story_evaluation_cnt = 0;
 	if (is_traced)
-		probe_trap_attach();
+		probe_trap_attach(way);
 	story->run();
 	if (is_traced)
 		probe_trap_detach();
@@ -47,7 +51,7 @@ static int story_is_true(const struct story *story, int is_traced)
 	if (strcmp(seen, calls) == 0 && story_evaluation_cnt == evaluation_cnt)
 		return 1;
 	printf("# \"%s\", %s: expected\n%s# %d evaluations; saw\n%s# %d evaluations\n", story->name,
-	       is_traced ? "traced" : "untraced", calls, evaluation_cnt, seen, story_evaluation_cnt);
+	       way_names[way], calls, evaluation_cnt, seen, story_evaluation_cnt);
 	return 0;
 }
 
@@ -58,9 +62,11 @@ static int check_stories(const struct story *stories, size_t story_cnt)
 	size_t i;
 
 	for (i = 0; i < story_cnt; i++) {
-		if (!story_is_true(&stories[i], 0) ||
-		    (TXTRACE_IS_COMPILED_IN && !story_is_true(&stories[i], 1)) ||
-		    !story_is_true(&stories[i], 0))
+		if (!story_is_true(&stories[i], PROBE_TRAP_NOT) ||
+		    (TXTRACE_IS_COMPILED_IN && (!story_is_true(&stories[i], PROBE_TRAP_PROBES) ||
+						!story_is_true(&stories[i], PROBE_TRAP_RING_PROBE) ||
+						!story_is_true(&stories[i], PROBE_TRAP_RING))) ||
+		    !story_is_true(&stories[i], PROBE_TRAP_NOT))
 			false_cnt++;
 	}
 	return false_cnt;

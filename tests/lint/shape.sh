@@ -5,11 +5,14 @@
 . tests/lint/lint.sh || exit
 
 file_lines_max=900 # where one idea needs them; aim at 600
+header_lines_max=1400 # of include/txtrace.h: users copy one file
 function_lines_max=60
 columns_max=110
 
 file_sizes() {
-	sources | xargs wc -l | awk -v max=$file_lines_max '$2 != "total" && $1 > max { print $2 ": " $1 " lines, at most " max }'
+	sources | xargs wc -l | awk -v all_max=$file_lines_max -v header_max=$header_lines_max '
+		{ max = $2 == "include/txtrace.h" ? header_max : all_max }
+		$2 != "total" && $1 > max { print $2 ": " $1 " lines, at most " max }'
 	scripts | xargs wc -l | awk -v max=$file_lines_max '$2 != "total" && $1 > max { print $2 ": " $1 " lines, at most " max }'
 }
 

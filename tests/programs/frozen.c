@@ -243,8 +243,8 @@ static void commit(struct crime *crime)
 	touch(crime, 2);
 	*crime->hangs = true;
 	for (uint64_t i = 0; i < crime->label_cnt; i++) {
-		txtrace_probe_begin(100000 + i, crime->labels + i * LABEL_BYTES, 0);
-		txtrace_probe_end(100000 + i);
+		txtrace_site_begin(100000 + i, crime->labels + i * LABEL_BYTES, 0);
+		txtrace_site_end(100000 + i);
 	}
 	start_thread(&thread, unmap, crime);
 	while (!atomic_load(&crime->tid))

@@ -52,18 +52,18 @@ static void pass_wild_pointers(struct crime *crime)
 		uint64_t id = 1 + (crime->round * 16 + i) % ID_CNT, bad = wild(crime->round + i);
 		const char *text = (const char *)(uintptr_t)bad;
 
-		txtrace_probe_begin(id, text, bad);
-		txtrace_probe_tag(id, text);
-		txtrace_probe_attr(id, text, (uint32_t)i, bad);
-		txtrace_probe_event(id, text);
-		txtrace_probe_counter(text, INT64_MIN);
-		txtrace_probe_link(id, bad, text);
-		txtrace_probe_key_begin(text, text, bad);
-		txtrace_probe_key_enter(text, UINT64_MAX);
-		txtrace_probe_key_event(text, 64, text);
-		txtrace_probe_key_exit(text, 0);
-		txtrace_probe_key_end(text, bad);
-		txtrace_probe_end(id);
+		txtrace_site_begin(id, text, bad);
+		txtrace_site_tag(id, text);
+		txtrace_site_attr(id, text, (uint32_t)i, bad);
+		txtrace_site_event(id, text);
+		txtrace_site_counter(text, INT64_MIN);
+		txtrace_site_link(id, bad, text);
+		txtrace_site_key_begin(text, text, bad);
+		txtrace_site_key_enter(text, UINT64_MAX);
+		txtrace_site_key_event(text, 64, text);
+		txtrace_site_key_exit(text, 0);
+		txtrace_site_key_end(text, bad);
+		txtrace_site_end(id);
 	}
 }
 
@@ -73,13 +73,13 @@ static void pass_endless_strings(struct crime *crime)
 	for (uint64_t i = 1; i <= 8; i++) {
 		const char *text = i % 2 ? crime->endless - i * 37 : crime->huge + i;
 
-		txtrace_probe_begin(i, text, 0);
-		txtrace_probe_tag(i, text);
-		txtrace_probe_attr(i, text, 4, at(text));
-		txtrace_probe_event(i, text);
-		txtrace_probe_key_begin(text, text, HUGE_BYTES);
-		txtrace_probe_key_end(text, HUGE_BYTES);
-		txtrace_probe_end(i);
+		txtrace_site_begin(i, text, 0);
+		txtrace_site_tag(i, text);
+		txtrace_site_attr(i, text, 4, at(text));
+		txtrace_site_event(i, text);
+		txtrace_site_key_begin(text, text, HUGE_BYTES);
+		txtrace_site_key_end(text, HUGE_BYTES);
+		txtrace_site_end(i);
 	}
 }
 
@@ -95,14 +95,14 @@ static void pass_control_characters(struct crime *crime)
 	for (uint64_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		uint64_t id = 1 + (crime->round * 4 + i) % ID_CNT;
 
-		txtrace_probe_begin(id, texts[i], 0);
-		txtrace_probe_tag(id, texts[i]);
-		txtrace_probe_attr(id, texts[i], 4, at(texts[i]));
-		txtrace_probe_event(id, texts[i]);
-		txtrace_probe_counter(texts[i], (int64_t)crime->round);
-		txtrace_probe_key_begin(texts[i], texts[i], strlen(texts[i]));
-		txtrace_probe_key_end(texts[i], strlen(texts[i]));
-		txtrace_probe_end(id);
+		txtrace_site_begin(id, texts[i], 0);
+		txtrace_site_tag(id, texts[i]);
+		txtrace_site_attr(id, texts[i], 4, at(texts[i]));
+		txtrace_site_event(id, texts[i]);
+		txtrace_site_counter(texts[i], (int64_t)crime->round);
+		txtrace_site_key_begin(texts[i], texts[i], strlen(texts[i]));
+		txtrace_site_key_end(texts[i], strlen(texts[i]));
+		txtrace_site_end(id);
 		prctl(PR_SET_NAME, texts[i]);
 	}
 }
@@ -113,15 +113,15 @@ static void pass_colliding_ids(struct crime *crime)
 	for (uint64_t i = 0; i < 32; i++) {
 		uint64_t id = i % 8 ? (crime->round * 32 + i) % ID_CNT : UINT64_MAX - i;
 
-		txtrace_probe_begin(id, "mine", id);
-		txtrace_probe_begin_detached(id, "mine too", id + 1);
-		txtrace_probe_enter(id);
-		txtrace_probe_enter(id + 1);
-		txtrace_probe_exit(id - 1);
-		txtrace_probe_link(id, id, "myself");
-		txtrace_probe_end(id);
-		txtrace_probe_end(id);
-		txtrace_probe_end(id + 2);
+		txtrace_site_begin(id, "mine", id);
+		txtrace_site_begin_detached(id, "mine too", id + 1);
+		txtrace_site_enter(id);
+		txtrace_site_enter(id + 1);
+		txtrace_site_exit(id - 1);
+		txtrace_site_link(id, id, "myself");
+		txtrace_site_end(id);
+		txtrace_site_end(id);
+		txtrace_site_end(id + 2);
 	}
 }
 
@@ -129,8 +129,8 @@ static void pass_colliding_ids(struct crime *crime)
 static void pass_many_labels(struct crime *crime)
 {
 	for (uint64_t i = 0; i < BURST; i++, crime->label_cnt++) {
-		txtrace_probe_begin(1, crime->labels + crime->label_cnt % LABEL_CNT * LABEL_BYTES, 0);
-		txtrace_probe_end(1);
+		txtrace_site_begin(1, crime->labels + crime->label_cnt % LABEL_CNT * LABEL_BYTES, 0);
+		txtrace_site_end(1);
 	}
 }
 
@@ -140,12 +140,12 @@ static void pass_forked_ids(struct crime *crime)
 	pid_t child;
 
 	for (uint64_t i = 1; i < 8; i++)
-		txtrace_probe_begin(i, "before the fork", 0);
+		txtrace_site_begin(i, "before the fork", 0);
 	child = fork();
 	for (uint64_t i = 1; i < 8; i++) {
-		txtrace_probe_enter(i);
-		txtrace_probe_begin(i + 4, child ? "of the parent" : "of the child", i);
-		txtrace_probe_end(i);
+		txtrace_site_enter(i);
+		txtrace_site_begin(i + 4, child ? "of the parent" : "of the child", i);
+		txtrace_site_end(i);
 	}
 	if (child == 0)
 		_exit((int)crime->round & 1);
@@ -157,7 +157,7 @@ static void pass_forked_ids(struct crime *crime)
 static void leave_open(struct crime *crime)
 {
 	for (uint64_t i = 0; i < BURST; i++)
-		txtrace_probe_begin(ID_CNT + crime->round * BURST + i, "never ended", 0);
+		txtrace_site_begin(ID_CNT + crime->round * BURST + i, "never ended", 0);
 }
 
 static const struct {

@@ -20,11 +20,11 @@ static void mark(const char *text)
 {
 	uint64_t id = next_id++;
 
-	txtrace_probe_begin(id, text, 0);
-	txtrace_probe_event(id, text);
-	txtrace_probe_attr(id, text, 3 /* unsigned */, id);
-	txtrace_probe_end(id);
-	txtrace_probe_counter(text, (int64_t)id);
+	txtrace_site_begin(id, text, 0);
+	txtrace_site_event(id, text);
+	txtrace_site_attr(id, text, 3 /* unsigned */, id);
+	txtrace_site_end(id);
+	txtrace_site_counter(text, (int64_t)id);
 }
 
 /* The same place each time, with another text. */
@@ -42,20 +42,20 @@ static void mark_everywhere(uint64_t cnt)
 	char *heap = malloc(400), stack[64];
 
 	must(heap, "no memory");
-	txtrace_probe_begin(next_id, &untouched[1 << 19], 0);
-	txtrace_probe_tag(next_id, &untouched[1 << 19]);
-	txtrace_probe_attr(next_id, "text", 5 /* string */, (uintptr_t)&untouched[1 << 19]);
-	txtrace_probe_end(next_id++);
+	txtrace_site_begin(next_id, &untouched[1 << 19], 0);
+	txtrace_site_tag(next_id, &untouched[1 << 19]);
+	txtrace_site_attr(next_id, "text", 5 /* string */, (uintptr_t)&untouched[1 << 19]);
+	txtrace_site_end(next_id++);
 	mark_rewritten(heap, 400, "on the heap", cnt);
 	memset(heap, 'x', 399);
 	heap[399] = '\0';
 	mark(heap);
 	free(heap);
 	mark_rewritten(stack, sizeof(stack), "on the stack", cnt);
-	txtrace_probe_key_begin("key", "k", 1);
+	txtrace_site_key_begin("key", "k", 1);
 	strcpy(stack, "named");
-	txtrace_probe_key_event("k", 1, stack);
-	txtrace_probe_key_end("k", 1);
+	txtrace_site_key_event("k", 1, stack);
+	txtrace_site_key_end("k", 1);
 	for (int i = 0; i < 3; i++) /* what the kernel side uses for itself, and what is not there */
 		mark((const char *[]){ (const char *)0x8001000000001000, (const char *)0xfffff00000000000,
 				       (const char *)0x4 }[i]);

@@ -13,7 +13,7 @@ int main(int argc, char **argv)
 							   argc, argv);
 	unsigned char site[SITE_BYTES];
 	const void *at;
-	void (*probe)(uint64_t id) = txtrace_probe_end;
+	void (*probe)(uint64_t id) = txtrace_site_end;
 
 	truth_start(&options);
 	for (uint64_t i = 0; i < options.repeat_cnt; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many probes of txtrace this program's file has: as many as a tracer that
- * has set all of them has counted the semaphore up by. 0: cannot be known.
+ * How many probes of txtrace this program's file has, but for that of the ring:
+ * as many as a tracer that has set all of them has counted the semaphore up by.
+ * 0: cannot be known.
  */
 #ifndef PROBE_COUNT_H
 #define PROBE_COUNT_H
@@ -18,6 +19,7 @@
 static inline unsigned int probes_in_notes(const unsigned char *notes, uint64_t size)
 {
 	const unsigned int address_size = 3 * sizeof(uint64_t);
+	static const char provider[] = "txtrace", ring[] = "ring";
 	unsigned int cnt = 0;
 
 	while (size > sizeof(Elf64_Nhdr)) {
@@ -28,9 +30,11 @@ static inline unsigned int probes_in_notes(const unsigned char *notes, uint64_t 
 
 		if (length > size)
 			break;
-		cnt += header.n_descsz > address_size + sizeof("txtrace") &&
-		       !memcmp(notes + sizeof(header) + name_size + address_size, "txtrace",
-			       sizeof("txtrace"));
+		cnt += header.n_descsz > address_size + sizeof(provider) + sizeof(ring) &&
+		       !memcmp(notes + sizeof(header) + name_size + address_size, provider,
+			       sizeof(provider)) &&
+		       memcmp(notes + sizeof(header) + name_size + address_size + sizeof(provider), ring,
+			      sizeof(ring)) != 0;
 		notes += length;
 		size -= length;
 	}

@@ -539,7 +539,7 @@ static inline void wait_until_traced(double limit_s)
 		limit_s *= 10;
 	while (limit_s > 0 && (!set_cnt || clock_ns(CLOCK_MONOTONIC) - change_ns < settle_ns ||
 			       !recorders_are_ready())) {
-		unsigned int now_set_cnt = __atomic_load_n(&txtrace_semaphore, __ATOMIC_RELAXED);
+		unsigned int now_set_cnt = __atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED);
 
 		/* the last probe is counted before it is set */
 		if (probe_cnt && now_set_cnt >= probe_cnt && !getenv("TXTRACE_EMULATED"))

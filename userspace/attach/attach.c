@@ -140,6 +140,7 @@ static int object_attach(struct attach *attach, struct object *object, int fd,
 
 	if (result)
 		return result;
+	probe_sites_choose(&sites, attach->options.uses_ring);
 	result = object_attach_marks(attach, object, fd, mapping, &sites, pid, error);
 	probe_sites_release(&sites);
 	foreign_cnt = result >= 0 ? object_attach_foreign(attach, object, fd, notes, pid, error) : 0;
@@ -373,6 +374,20 @@ static void explain_unreadable(struct error *error, pid_t pid, int err)
 		error_set(error, "cannot read /proc/%d/maps: %s", pid, process_reader_explain(err));
 }
 
+static void note_shared(const struct scan *scan)
+{
+	const struct attach_options *options = &scan->attach->options;
+
+	for (size_t i = 0; options->see_shared && i < scan->maps->cnt; i++) {
+		const struct proc_mapping *mapping = &scan->maps->mappings[i];
+
+		if (mapping->is_shared && mapping->is_writable && mapping->is_deleted &&
+		    mapping->end - mapping->start == options->shared_bytes &&
+		    !strcmp(mapping->path, "/dev/zero"))
+			options->see_shared(options->shared_context, scan->pid, mapping->start);
+	}
+}
+
 static int scan_maps(struct scan *scan, struct process *process)
 {
 	int err = proc_maps_each_object(scan->maps, scan_object, scan);
@@ -382,6 +397,7 @@ static int scan_maps(struct scan *scan, struct process *process)
 	if (err)
 		return err;
 	note_mappings(scan);
+	note_shared(scan);
 	process->scan_ns = scan->now_ns;
 	return scan->attached_cnt ? scan->attached_cnt : scan->err;
 }

@@ -45,6 +45,11 @@ struct attach_options {
 	const struct kernel_features *features; /* these live as long as the attach */
 	const struct probe_program *programs; /* for the probes of txtrace.h */
 	size_t program_cnt;                   /* 0: they are left alone */
+	bool uses_ring; /* where an object has the probe `ring`, that stands for the others */
+	/* a process has a shared anonymous mapping of these bytes; may be NULL */
+	void (*see_shared)(void *context, pid_t pid, uint64_t address);
+	void *shared_context;
+	uint64_t shared_bytes;
 	struct program_memory *memory; /* is told about the files in which labels lie; may be NULL */
 	struct label_files *label_files; /* is told which files have marks; may be NULL */
 	struct process_reader *reader; /* reads what processes have mapped; NULL: we do */

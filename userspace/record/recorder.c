@@ -21,7 +21,9 @@
 #include "record/no_spans.h"
 #include "record/recorder_state.h"
 #include "record/service/service_manager.h"
+#include "ring/counter_clock.h"
 #include "record/targets/object_names.h"
+#include "txtrace/mark_ring.h"
 #include "record/targets/socket_look.h"
 #include "record/target_start.h"
 
@@ -155,7 +157,15 @@ static int check_kernel(struct recorder *recorder, struct error *error)
 	kernel_features_probe(&recorder->features);
 	if (recorder->options->wants_fast_probes)
 		recorder->features.fast_nop = recorder->features.reckless_nop;
-	return kernel_features_missing(&recorder->features, error, 1) ? -EPERM : 0;
+	if (kernel_features_missing(&recorder->features, error, 1))
+		return -EPERM;
+	if (recorder->options->marks == MARKS_PROBE ||
+	    (recorder->features.has_task_storage && recorder->features.has_cookies &&
+	     counter_clock_is_usable()))
+		return 0;
+	error_set(error, "this kernel or its clock cannot time marks in memory (Linux 5.15 or later can, "
+			 "with the time stamp counter as its clock); use --marks probe");
+	return -ENOTSUP;
 }
 
 static int open_foreign(struct recorder *recorder, struct error *error)
@@ -173,6 +183,7 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 		.choices = &recorder->options->choices,
 		.rules = &recorder->options->targets,
 		.has_foreign = recorder->foreign,
+		.has_mark_rings = recorder->options->marks == MARKS_RING,
 		.names_futexes = !recorder->options->is_without_futex_names,
 		.has_stacks_off_cpu = recorder->options->stacks.off_cpu,
 		.has_stacks_on_cpu = recorder->options->stacks.on_cpu,
@@ -371,11 +382,57 @@ static bool make_observers(struct recorder *recorder)
 	       (recorder->flight || !recorder->options->flight.max_bytes);
 }
 
+static int push_mark(void *context, const void *record, size_t size)
+{
+	struct recorder *recorder = context;
+
+	return pipeline_push(recorder->pipeline, recorder->ring_cnt, record, size);
+}
+
+static int push_mark_loss(void *context, const struct wire_loss *loss)
+{
+	struct recorder *recorder = context;
+
+	return pipeline_push_loss(recorder->pipeline, loss);
+}
+
+static void tell_busy(void *context, uint32_t tgid)
+{
+	const struct recorder *recorder = context;
+
+	messages_say(recorder->messages, MESSAGE_WARNING, "marks",
+		     "another recorder reads what process %u marks, and nothing of that is recorded here; "
+		     "use --marks probe",
+		     tgid);
+}
+
+static void see_shared(void *context, pid_t pid, uint64_t address)
+{
+	struct recorder *recorder = context;
+
+	mark_rings_see(recorder->marks, (uint32_t)pid, address);
+}
+
+static struct mark_rings *open_marks(struct recorder *recorder)
+{
+	const struct mark_rings_options options = {
+		.reader = recorder->reader,
+		.label_files = recorder->label_files,
+		.has_clocks = recorder->options->sched != SCHED_NONE,
+		.context = recorder,
+		.push = push_mark,
+		.push_loss = push_mark_loss,
+		.tell_busy = tell_busy,
+	};
+
+	return mark_rings_new(&options);
+}
+
 static int open_pipeline(struct recorder *recorder, struct error *error)
 {
 	const struct span_choices *choices = &recorder->options->choices;
 	struct pipeline_options options = {
-		.lane_cnt = recorder->ring_cnt,
+		.lane_cnt = recorder->ring_cnt + 1, /* the last one: what is marked in memory */
 		.span_bytes = recorder->options->span_memory_bytes,
 		.labels = { .read = read_label,
 			    .note_copy = note_copy,
@@ -395,11 +452,14 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	recorder->memory = program_memory_new(recorder->reader);
 	recorder->label_files = label_files_new(recorder->memory,
 						kernel_side_label_files_fd(recorder->kernel));
+	if (recorder->options->marks == MARKS_RING)
+		recorder->marks = open_marks(recorder);
 	recorder->filter = kernel_filter_new(kernel_side_bpf(recorder->kernel), choices);
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
 	recorder->pipeline = pipeline_new(&options);
-	if (recorder->memory && recorder->label_files && recorder->filter && recorder->watermarks &&
-	    recorder->pipeline && make_observers(recorder)) {
+	if (recorder->memory && recorder->label_files &&
+	    (recorder->marks || recorder->options->marks != MARKS_RING) && recorder->filter &&
+	    recorder->watermarks && recorder->pipeline && make_observers(recorder)) {
 		recorder_observe(recorder);
 		if (!pipeline_begin(recorder->pipeline, clock_now_ns()))
 			return 0;
@@ -418,6 +478,10 @@ static int open_attach(struct recorder *recorder, struct error *error)
 		.reader = recorder->reader,
 		.foreign = recorder->foreign,
 		.elf_reader = recorder->elf_reader,
+		.uses_ring = recorder->marks,
+		.see_shared = recorder->marks ? see_shared : NULL,
+		.shared_context = recorder,
+		.shared_bytes = MARK_POOL_BYTES,
 		/*
 		 * Links that only one process hits: what takes its time to go does not count anybody twice.
 		 */
@@ -636,6 +700,7 @@ void recorder_close(struct recorder *recorder)
 		return;
 	attach_watch_close(recorder->watch);
 	recorder_detach(recorder);
+	mark_rings_free(recorder->marks);
 	pipeline_free(recorder->pipeline);
 	foreign_plan_free(recorder->foreign);
 	elf_reader_free(recorder->elf_reader);

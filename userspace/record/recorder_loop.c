@@ -115,6 +115,10 @@ static int take_event(void *context, size_t ring, const void *record, size_t siz
 		return pipeline_push(recorder->pipeline, ring, record, size);
 	if (header->kind == WIRE_PROCESS)
 		result = hear_process(recorder, record, size);
+	if (!result && recorder->marks)
+		result = mark_rings_hear(recorder->marks, record, size);
+	if (header->kind == WIRE_POOL || header->kind == WIRE_STAY)
+		return result;
 	if (!result && recorder->stacks)
 		result = code_stacks_take(recorder->stacks, record, size, &number);
 	if (result > 0)
@@ -130,6 +134,23 @@ static int take_loss(void *context, const struct wire_loss *loss)
 }
 
 /*
+ * What was marked in memory. Who has marked and is still on its CPU is asked for its clocks; the others have
+ * told theirs when they left it.
+ */
+static int drain_marks(struct recorder *recorder)
+{
+	uint64_t told_ns;
+	int err = mark_rings_drain(recorder->marks);
+
+	if (err <= 0)
+		return err;
+	told_ns = clock_now_ns();
+	kernel_side_ask(recorder->kernel);
+	err = ring_set_drain(recorder->rings, take_event, recorder);
+	return err ? err : mark_rings_settle(recorder->marks, told_ns);
+}
+
+/*
  * Takes what is in the rings and handles what is old enough: up to where the rings had been emptied by the
  * drain before. So a loss, which is read behind the drain, is known before anything that it may touch is
  * finished.
@@ -141,11 +162,25 @@ int recorder_drain(struct recorder *recorder)
 	for (size_t i = 0; i < recorder->ring_cnt; i++)
 		recorder->watermarks[i] = ring_set_watermark_ns(recorder->rings, i);
 	err = ring_set_drain(recorder->rings, take_event, recorder);
+	if (!err && recorder->marks)
+		err = drain_marks(recorder);
 	if (!err)
 		err = loss_counters_read(&recorder->losses, take_loss, recorder->pipeline);
 	for (size_t i = 0; i < recorder->ring_cnt; i++)
 		pipeline_set_watermark(recorder->pipeline, i, recorder->watermarks[i]);
+	pipeline_set_watermark(recorder->pipeline, recorder->ring_cnt,
+			       recorder->marks ? mark_rings_watermark_ns(recorder->marks) : UINT64_MAX);
 	return err ? err : pipeline_run(recorder->pipeline);
+}
+
+static void add_marks(const struct mark_rings *marks, struct txtrace_summary *summary)
+{
+	struct mark_rings_stats stats;
+
+	mark_rings_stats(marks, &stats);
+	summary->sent_cnt += stats.taken_cnt + stats.lost_cnt;
+	summary->received_cnt += stats.taken_cnt;
+	summary->lost_cnt += stats.lost_cnt;
 }
 
 void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summary, uint64_t now_ns)
@@ -168,6 +203,8 @@ void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summa
 		.lost_clocks_cnt = losses.lost_clocks_cnt,
 		.late_cnt = stats->merge.late_cnt,
 	};
+	if (recorder->marks)
+		add_marks(recorder->marks, summary);
 	memcpy(summary->anomaly_cnt, stats->attribution.anomaly_cnt, sizeof(summary->anomaly_cnt));
 	memcpy(summary->left_out_cnt, stats->attribution.left_out_cnt, sizeof(summary->left_out_cnt));
 	kernel_filter_count(kernel_side_counters(recorder->kernel), (uint32_t)kernel_side_cpu_cnt(),
@@ -477,6 +514,13 @@ void recorder_detach(struct recorder *recorder)
 	detach_watch_free(watch);
 }
 
+/* Programs mark on until their probes are removed. What is behind the end is nobody's any more. */
+static void stop_marks(struct recorder *recorder)
+{
+	mark_rings_stop(recorder->marks, clock_now_ns());
+	kernel_side_ask(recorder->kernel);
+}
+
 /*
  * Silence first: removing the probes takes its time, one after the other, and any process that has mapped a
  * probed file can make that long. So the log is finished while they are still there, if the programs can be
@@ -492,6 +536,8 @@ static int finish(struct recorder *recorder)
 
 	cost_meter_stop(recorder->costs, clock_now_ns());
 	cost_watch_end(recorder->cost_watch, clock_now_ns(), &recorder->result.share);
+	if (recorder->marks)
+		stop_marks(recorder);
 	kernel_side_silence(recorder->kernel);
 	end_ns = clock_now_ns();
 

@@ -22,6 +22,7 @@
 #include "record/flight/flight_recorder.h"
 #include "record/kernel/kernel_filter.h"
 #include "record/kernel/kernel_side.h"
+#include "record/mark_rings.h"
 #include "record/pipeline.h"
 #include "record/sandbox/privileges.h"
 #include "record/options/record_options.h"
@@ -76,6 +77,7 @@ struct recorder {
 	FILE *stream;
 	bool is_stream_broken;
 	struct code_stacks *stacks; /* NULL: none are recorded, and no futex is named */
+	struct mark_rings *marks; /* NULL: marks come through probes alone */
 	struct pipeline *pipeline;
 	struct object_names *objects;  /* what descriptors refer to */
 	struct label_report *report;   /* of what was recorded, by label */

@@ -8,7 +8,7 @@ void plugin_work(unsigned long cnt);
 /* How many probes have been set. */
 unsigned int plugin_set_cnt(void)
 {
-	return __atomic_load_n(&txtrace_semaphore, __ATOMIC_RELAXED);
+	return __atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED);
 }
 
 void plugin_work(unsigned long cnt)

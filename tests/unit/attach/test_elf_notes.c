@@ -59,10 +59,10 @@ static void the_probes_of_this_program_are_where_its_symbols_are(void **state)
 
 	assert_non_null(find_note(&notes, "begin"));
 	assert_int_equal(find_note(&notes, "begin")->offset,
-			 offset_of(&maps, (const void *)(uintptr_t)txtrace_probe_begin));
-	assert_int_equal(find_note(&notes, "begin")->semaphore_offset, offset_of(&maps, &txtrace_semaphore));
+			 offset_of(&maps, (const void *)(uintptr_t)txtrace_site_begin));
+	assert_int_equal(find_note(&notes, "begin")->semaphore_offset, offset_of(&maps, &txtrace_switches));
 	assert_int_equal(find_note(&notes, "counter")->offset,
-			 offset_of(&maps, (const void *)(uintptr_t)txtrace_probe_counter));
+			 offset_of(&maps, (const void *)(uintptr_t)txtrace_site_counter));
 #if defined(__x86_64__)
 	assert_string_equal(find_note(&notes, "begin")->args, "8@%rdi 8@%rsi 8@%rdx");
 	assert_string_equal(find_note(&notes, "counter")->args, "8@%rdi -8@%rsi");

@@ -13,6 +13,7 @@ struct label_files {
 	uint32_t last_number;
 	/* by number: when the file lost its marks; 0: it has some, or is forgotten */
 	uint64_t retired_ns[WIRE_LABEL_FILE_MAX];
+	struct wire_label_file ranges[WIRE_LABEL_FILE_MAX]; /* by number, as the kernel side has them */
 };
 
 struct label_files *label_files_new(struct program_memory *memory, int map_fd)
@@ -70,8 +71,10 @@ static bool add(struct label_files *files, const struct label_file *file, const 
 
 	if (range.size &&
 	    !program_image_note_file(files->memory, program_of(number), mapping, &file->segments) &&
-	    !bpf_map_update_elem(files->map_fd, &number, &range, BPF_ANY))
+	    !bpf_map_update_elem(files->map_fd, &number, &range, BPF_ANY)) {
+		files->ranges[number] = range;
 		return true;
+	}
 	program_memory_forget(files->memory, program_of(number), UINT64_MAX); /* the next file gets it */
 	return false;
 }
@@ -102,6 +105,14 @@ uint64_t label_file_cookie(const struct label_file *file, uint64_t offset)
 			return (uint64_t)file->number << WIRE_LABEL_PLACE_BITS | address;
 	}
 	return 0;
+}
+
+bool label_files_has(const struct label_files *files, uint64_t place)
+{
+	const struct wire_label_file *range =
+		&files->ranges[place >> WIRE_LABEL_PLACE_BITS & (WIRE_LABEL_FILE_MAX - 1)];
+
+	return (place & WIRE_LABEL_PLACE_MAX) - range->start < range->size;
 }
 
 int label_files_read(struct label_files *files, uint64_t place, struct event_text *out)

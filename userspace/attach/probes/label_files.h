@@ -18,6 +18,7 @@
 #ifndef LABEL_FILES_H
 #define LABEL_FILES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "attach/elf/elf_segments.h"
@@ -45,6 +46,9 @@ void label_file_release(struct label_file *file);
 
 /* For a mark at that offset in the file; 0: its labels cannot be told by their places. */
 uint64_t label_file_cookie(const struct label_file *file, uint64_t offset);
+
+/* Whether the place is in the read-only part of a file that has marks, where literals are. */
+bool label_files_has(const struct label_files *files, uint64_t place);
 
 /* The label at a place; *out is always filled, as by program_memory_label(). */
 int label_files_read(struct label_files *files, uint64_t place, struct event_text *out);

@@ -11,8 +11,11 @@
 
 static const char *const probe_names[] = {
 	"begin", "begin_detached", "enter", "exit", "end", "tag", "attr", "event", "counter", "link",
-	"key_begin", "key_enter", "key_exit", "key_end", "key_event",
+	"key_begin", "key_enter", "key_exit", "key_end", "key_event", "ring",
 };
+
+#define PROBE_OF_RING "ring"
+#define RING_SEMAPHORE 2 /* from the other one in the word, in bytes */
 
 #define PROBE_CNT (sizeof(probe_names) / sizeof(probe_names[0]))
 
@@ -100,6 +103,31 @@ int probe_sites_find(struct probe_sites *sites, const struct elf_notes *notes, i
 	qsort(sites->sites, sites->cnt, sizeof(*sites->sites), compare_sites);
 	remove_doubles(sites);
 	return 0;
+}
+
+static bool is_of_ring(const struct probe_site *site)
+{
+	return strcmp(site->probe, PROBE_OF_RING) == 0;
+}
+
+static bool has_stand_in(const struct probe_sites *sites, const struct probe_site *site)
+{
+	for (size_t i = 0; i < sites->cnt; i++)
+		if (is_of_ring(&sites->sites[i]) && site->semaphore_offset &&
+		    sites->sites[i].semaphore_offset == site->semaphore_offset + RING_SEMAPHORE)
+			return true;
+	return false;
+}
+
+void probe_sites_choose(struct probe_sites *sites, bool uses_ring)
+{
+	size_t kept = 0;
+
+	/* the probe of the ring is the last one by name: those before it are judged while it is there */
+	for (size_t i = 0; i < sites->cnt; i++)
+		if (uses_ring ? !has_stand_in(sites, &sites->sites[i]) : !is_of_ring(&sites->sites[i]))
+			sites->sites[kept++] = sites->sites[i];
+	sites->cnt = kept;
 }
 
 void probe_sites_release(struct probe_sites *sites)

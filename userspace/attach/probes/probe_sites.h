@@ -11,6 +11,7 @@
 #ifndef PROBE_SITES_H
 #define PROBE_SITES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,14 @@ const char *probe_name(size_t idx);
 /* Picks the sites out of the notes of the file open at fd. 0 or -ENOMEM. */
 int probe_sites_find(struct probe_sites *sites, const struct elf_notes *notes, int fd,
 		     enum fast_nop fast_nop);
+
+/*
+ * Leaves out what is not to be attached: the probe `ring`, or with uses_ring
+ * those that it stands for. They share a word with its semaphore; those of an
+ * older txtrace.h that is linked into the same object do not.
+ */
+void probe_sites_choose(struct probe_sites *sites, bool uses_ring);
+
 void probe_sites_release(struct probe_sites *sites);
 
 /* The providers of an object's other probes, and how many each has. */

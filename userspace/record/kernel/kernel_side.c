@@ -59,6 +59,7 @@ static const struct {
 	{ "key_begin", "on_key_begin" },
 	{ "begin_detached", "on_begin_detached" },
 	{ "begin", "on_begin" },
+	{ "ring", "on_ring" },
 };
 _Static_assert(sizeof(probes) / sizeof(probes[0]) <= PROBE_CNT_MAX, "PROBE_CNT_MAX");
 
@@ -182,6 +183,10 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_steal_is_late = options->features->steal.kind == STEAL_LATE;
 	bpf->rodata->cfg_has_attach_cookie = options->features->has_cookies;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
+	bpf->rodata->cfg_has_mark_rings = options->has_mark_rings;
+	bpf_program__set_autoload(bpf->progs.on_ring, options->has_mark_rings);
+	bpf_program__set_autoload(bpf->progs.ask_current,
+				  options->has_mark_rings && options->sched != SCHED_NONE);
 	prepare_stacks(side, options);
 	choose_scheduler(bpf, options->sched);
 	choose_sockets(bpf, options);
@@ -190,6 +195,8 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 		err = bpf_map__set_autocreate(bpf->maps.thread_clocks, options->features->has_task_storage);
 	if (!err)
 		err = bpf_map__set_autocreate(bpf->maps.table_clocks, !options->features->has_task_storage);
+	if (!err)
+		err = bpf_map__set_autocreate(bpf->maps.thread_lanes, options->has_mark_rings);
 	if (!err)
 		err = kernel_targets_prepare(bpf, options->rules);
 	if (!err)
@@ -208,6 +215,8 @@ static void list_programs(struct kernel_side *side)
 		struct bpf_program *program = bpf_object__find_program_by_name(side->bpf->obj,
 									       probes[i].program);
 
+		if (!bpf_program__autoload(program))
+			continue;
 		side->programs[side->program_cnt++] = (struct probe_program){
 			.probe = probes[i].probe,
 			.prog = program,
@@ -439,6 +448,17 @@ int kernel_side_seed(struct kernel_side *side, struct error *error)
 	if (err)
 		error_set(error, "cannot list the threads of the target: %s", strerror(-err));
 	return err;
+}
+
+/* On a CPU that does not run there is nobody to be asked. */
+void kernel_side_ask(const struct kernel_side *side)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options, .flags = BPF_F_TEST_RUN_ON_CPU);
+
+	for (size_t cpu = 0; cpu < kernel_side_cpu_cnt(); cpu++) {
+		options.cpu = (uint32_t)cpu;
+		bpf_prog_test_run_opts(bpf_program__fd(side->bpf->progs.ask_current), &options);
+	}
 }
 
 void kernel_side_record(struct kernel_side *side)

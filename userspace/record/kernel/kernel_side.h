@@ -30,6 +30,7 @@ struct kernel_side;
 struct txtrace_bpf;
 
 struct kernel_side_options {
+	bool has_mark_rings; /* programs may mark in memory that they share with the recorder */
 	const struct kernel_features *features;
 	size_t ring_cnt; /* as in ring_set_options */
 	size_t ring_bytes;
@@ -68,6 +69,9 @@ const struct probe_program *kernel_side_programs(const struct kernel_side *side,
 /* Of foreign.bpf.c, if it was asked for. */
 void kernel_side_connect(const struct kernel_side *side, const struct kernel_features *features,
 			 struct foreign_plan *plan);
+
+/* Has the thread on each CPU tell its clocks, if it has marked where the kernel side sees nothing. */
+void kernel_side_ask(const struct kernel_side *side);
 
 int kernel_side_start(struct kernel_side *side, struct error *error);
 /* again for processes that became targets later */

@@ -40,6 +40,12 @@ struct stack_choice {
 	bool on_cpu;
 };
 
+/* How marks of txtrace.h come here. */
+enum marks_mode {
+	MARKS_PROBE = 0, /* through a probe for each kind of mark */
+	MARKS_RING = 1,  /* through memory that the program shares with the recorder, where it can */
+};
+
 struct record_options {
 	struct target_rules targets;
 	const char *output;
@@ -60,6 +66,7 @@ struct record_options {
 	bool wants_irq;
 	bool wants_threads; /* alone: no probe is attached, so there are no spans */
 	unsigned int sched;   /* enum sched_mode */
+	unsigned int marks;   /* enum marks_mode */
 	struct span_choices choices;
 	struct flight_rules flight;
 	bool wants_check;

@@ -167,6 +167,7 @@ static const struct ruled_call ruled_calls[] = {
 	{ "bpf", 0, 0, BPF_OBJ_GET_INFO_BY_FD },
 	{ "bpf", 0, 0, BPF_LINK_CREATE },
 	{ "bpf", 0, 0, BPF_ITER_CREATE },
+	{ "bpf", 0, 0, BPF_PROG_TEST_RUN }, /* one of ours asks the thread on a CPU */
 };
 
 /* Without uprobe_multi every probe is a perf event; libbpf tries what the kernel can by loading programs. */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "mark_ring.h"
+#include "emit.h"
+
+#define LANE_MAX 4 /* of a thread: in so many object files; with more it tells its clocks at each switch */
+
+const volatile bool cfg_has_mark_rings;
+
+struct lanes {
+	uint64_t addresses[LANE_MAX]; /* of the positions; 0: none */
+	uint64_t positions[LANE_MAX]; /* when they were last looked at */
+	uint32_t is_beyond;	      /* there are more */
+	uint32_t padding;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct lanes);
+} thread_lanes SEC(".maps");
+
+__hidden void mark_ring_add_lane(uint64_t address)
+{
+	struct lanes *lanes = bpf_task_storage_get(&thread_lanes, bpf_get_current_task_btf(), 0,
+						   BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!lanes)
+		return;
+#pragma unroll
+	for (int i = 0; i < LANE_MAX; i++) {
+		if (lanes->addresses[i] == address)
+			return;
+		if (!lanes->addresses[i]) {
+			lanes->addresses[i] = address;
+			return;
+		}
+	}
+	lanes->is_beyond = 1;
+}
+
+__hidden void mark_ring_forget(struct task_struct *task)
+{
+	if (cfg_has_mark_rings)
+		bpf_task_storage_delete(&thread_lanes, task);
+}
+
+/* Also if that cannot be read any more, as where a thread ends. */
+static __always_inline bool has_marked(struct lanes *lanes)
+{
+	bool has_moved = lanes->is_beyond;
+
+#pragma unroll
+	for (int i = 0; i < LANE_MAX; i++) {
+		uint64_t position = 0;
+
+		if (!lanes->addresses[i])
+			break;
+		if (bpf_probe_read_user(&position, sizeof(position), (void *)lanes->addresses[i]) ||
+		    position != lanes->positions[i])
+			has_moved = true;
+		lanes->positions[i] = position;
+	}
+	return has_moved;
+}
+
+__hidden int mark_ring_tell(struct task_struct *task, struct thread_clock *clock, uint32_t is_still_on_cpu)
+{
+	struct lanes *lanes = bpf_task_storage_get(&thread_lanes, task, 0, 0);
+	struct wire_stay *event;
+	struct emit out;
+	uint64_t now_ns;
+
+	if (!lanes || !has_marked(lanes))
+		return 0;
+	/* it is not known which of the spans were hit by what is stolen in this stay */
+	if (steal_is_told())
+		clock->is_stolen_shared = 1;
+	event = emit_reserve(&out, WIRE_STAY, sizeof(*event));
+	now_ns = bpf_ktime_get_ns();
+	if (!event)
+		return emit_lost(&out, WIRE_STAY, now_ns);
+	emit_header(&out, &event->header, WIRE_STAY, 0, (uint64_t)task->tgid << 32 | (uint32_t)task->pid,
+		    now_ns);
+	event->since_ns = clock->now.since_ns;
+	event->wake_ns = clock->now.wake_ns;
+	event->state = clock->now.state;
+	event->reason = clock->now.reason;
+	event->is_still_on_cpu = is_still_on_cpu;
+	__builtin_memset(event->padding, 0, sizeof(event->padding));
+	event->clocks = clock->clocks;
+	emit_submit(&out, event);
+	return 0;
+}
+
+/* Run by the recorder, on the CPU that it asks. */
+SEC("raw_tp")
+int ask_current(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread_clock *clock = thread_clock_of(task);
+
+	if (clock && clock->has_lanes && phase != WIRE_PHASE_STOPPED)
+		mark_ring_tell(task, clock, 1);
+	return 0;
+}

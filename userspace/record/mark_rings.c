@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/mark_rings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/process/proc_maps.h"
+#include "base/clock.h"
+#include "base/id_map.h"
+#include "ring/counter_clock.h"
+#include "ring/loss_counters.h"
+#include "ring/mark_join.h"
+#include "ring/mark_pool.h"
+
+/* Between a slot's being taken and our seeing that lies the time that a store takes to another CPU. */
+#define STORE_NS 10000u
+
+struct process_pool {
+	uint32_t tgid;
+	uint64_t address;
+	uint64_t label_base;
+	struct mark_pool *pool; /* NULL: it cannot be read */
+	bool is_over;		/* the process has another program, or none */
+};
+
+struct mark_rings {
+	struct mark_rings_options options;
+	struct id_map pools; /* address, tgid -> struct process_pool */
+	struct counter_clock clock;
+	struct mark_join *join;
+	struct process_pool *drained; /* whose marks are being taken */
+	uint64_t drain_ns;	      /* up to there the pools were read */
+	uint64_t end_ns;	      /* what is later does not count */
+	struct wire_loss loss;	      /* of the drain that is under way */
+	struct mark_rings_stats stats;
+};
+
+static int push_record(void *context, const void *record, size_t size)
+{
+	struct mark_rings *marks = context;
+
+	return marks->options.push(marks->options.context, record, size);
+}
+
+struct mark_rings *mark_rings_new(const struct mark_rings_options *options)
+{
+	struct mark_rings *marks = calloc(1, sizeof(*marks));
+
+	if (!marks)
+		return NULL;
+	marks->options = *options;
+	marks->end_ns = UINT64_MAX;
+	id_map_init(&marks->pools);
+	counter_clock_init(&marks->clock);
+	marks->join = mark_join_new(push_record, marks);
+	if (marks->join)
+		return marks;
+	free(marks);
+	return NULL;
+}
+
+/* ---- pools ---- */
+
+/* Of a shared anonymous mapping, as the kernel names it. Other files in memory have other names. */
+static bool is_anonymous(int fd)
+{
+	static const char wanted[] = "/dev/zero (deleted)";
+	char self[64], name[64];
+	ssize_t length;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	length = readlink(self, name, sizeof(name));
+	return length == (ssize_t)strlen(wanted) && !memcmp(name, wanted, strlen(wanted));
+}
+
+/* To be written, too: the reader opens for reading alone. */
+static int open_again(int fd)
+{
+	char self[64];
+	int again;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	again = open(self, O_RDWR | O_CLOEXEC);
+	return again < 0 ? -errno : again;
+}
+
+static int open_pool(const struct mark_rings *marks, struct process_pool *pool)
+{
+	const struct proc_mapping mapping = {
+		.start = pool->address,
+		.end = pool->address + MARK_POOL_BYTES,
+		.is_deleted = true,
+		.path = "",
+	};
+	int fd = process_reader_open(marks->options.reader, &mapping, (pid_t)pool->tgid), again;
+
+	if (fd < 0)
+		return fd;
+	again = is_anonymous(fd) ? open_again(fd) : -EPROTO;
+	close(fd);
+	if (again < 0)
+		return again;
+	return mark_pool_open(&pool->pool, again, pool->address);
+}
+
+/* NULL: no memory. */
+static struct process_pool *get_pool(struct mark_rings *marks, uint32_t tgid, uint64_t address)
+{
+	struct process_pool *pool = id_map_get(&marks->pools, address, tgid);
+	int err;
+
+	if (pool && !pool->is_over)
+		return pool;
+	pool = calloc(1, sizeof(*pool));
+	if (!pool)
+		return NULL;
+	pool->tgid = tgid;
+	pool->address = address;
+	if (id_map_put(&marks->pools, pool->address, pool->tgid, pool)) {
+		free(pool);
+		return NULL;
+	}
+	err = open_pool(marks, pool);
+	if (err == -EBUSY && marks->options.tell_busy)
+		marks->options.tell_busy(marks->options.context, tgid);
+	if (err)
+		return pool;
+	marks->stats.pool_cnt++;
+	mark_pool_accept(pool->pool);
+	return pool;
+}
+
+static void free_pool(struct process_pool *pool)
+{
+	mark_pool_close(pool->pool);
+	free(pool);
+}
+
+void mark_rings_see(struct mark_rings *marks, uint32_t tgid, uint64_t address)
+{
+	get_pool(marks, tgid, address); /* without memory for it, when it is told by the probe */
+}
+
+static int hear_pool(struct mark_rings *marks, const struct wire_pool *wire)
+{
+	struct process_pool *pool = get_pool(marks, wire->header.tgid, wire->address);
+	int err;
+
+	if (!pool)
+		return -ENOMEM;
+	pool->label_base = wire->label_base;
+	if (!wire->lane || !pool->pool)
+		return 0;
+	err = mark_pool_add_lane(pool->pool, wire->lane, wire->header.tid);
+	return err == -ENOMEM ? err : 0;
+}
+
+static void end_thread(struct mark_rings *marks, uint32_t tgid, uint32_t tid, uint64_t time_ns)
+{
+	struct process_pool *pool;
+
+	for (size_t i = 0; (pool = id_map_next(&marks->pools, &i));)
+		if (pool->tgid == tgid && pool->pool)
+			mark_pool_end_thread(pool->pool, tid);
+	mark_join_forget(marks->join, tid, time_ns);
+}
+
+static void end_process(struct mark_rings *marks, uint32_t tgid)
+{
+	struct process_pool *pool;
+
+	for (size_t i = 0; (pool = id_map_next(&marks->pools, &i));) {
+		if (pool->tgid != tgid)
+			continue;
+		pool->is_over = true;
+		if (pool->pool)
+			mark_pool_end_thread(pool->pool, 0);
+	}
+}
+
+int mark_rings_hear(struct mark_rings *marks, const void *record, size_t size)
+{
+	const struct wire_header *header = record;
+	const struct wire_process *process = record;
+
+	if (header->kind == WIRE_POOL && size >= sizeof(struct wire_pool))
+		return hear_pool(marks, record);
+	if (header->kind == WIRE_STAY && size >= sizeof(struct wire_stay))
+		return mark_join_stay(marks->join, record);
+	if (header->kind == WIRE_THREAD_EXIT)
+		end_thread(marks, header->tgid, header->tid, header->time_ns);
+	if (header->kind == WIRE_EXEC ||
+	    (header->kind == WIRE_PROCESS && size >= sizeof(*process) &&
+	     (process->change == WIRE_PROCESS_EXITED || process->change == WIRE_PROCESS_LEFT)))
+		end_process(marks, header->tgid);
+	return 0;
+}
+
+/* ---- marks ---- */
+
+static const struct {
+	uint8_t wire_kind;
+	enum { NOTHING, SPAN, NAMED, VALUE, TEXT, KEY } shape;
+	uint8_t type;
+} shapes[] = {
+	[MARK_BEGIN] = { WIRE_BEGIN, SPAN, 0 },
+	[MARK_BEGIN_DETACHED] = { WIRE_BEGIN_DETACHED, SPAN, 0 },
+	[MARK_ENTER] = { WIRE_ENTER, SPAN, 0 },
+	[MARK_EXIT] = { WIRE_LEAVE, SPAN, 0 },
+	[MARK_END] = { WIRE_END, SPAN, 0 },
+	[MARK_EVENT] = { WIRE_INSTANT, NAMED, 0 },
+	[MARK_COUNTER] = { WIRE_COUNTER, NAMED, 0 },
+	[MARK_LINK] = { WIRE_LINK, NAMED, 0 },
+	[MARK_ATTR + ATTR_BOOL] = { WIRE_ATTR, VALUE, ATTR_BOOL },
+	[MARK_ATTR + ATTR_INT] = { WIRE_ATTR, VALUE, ATTR_INT },
+	[MARK_ATTR + ATTR_UINT] = { WIRE_ATTR, VALUE, ATTR_UINT },
+	[MARK_ATTR + ATTR_DOUBLE] = { WIRE_ATTR, VALUE, ATTR_DOUBLE },
+	[MARK_ATTR + ATTR_POINTER] = { WIRE_ATTR, VALUE, ATTR_POINTER },
+	[MARK_TAG] = { WIRE_TAG, TEXT, 0 },
+	[MARK_ATTR_STRING] = { WIRE_ATTR, TEXT, ATTR_STRING },
+	[MARK_KEY_BEGIN] = { WIRE_KEY_BEGIN, KEY, 0 },
+	[MARK_KEY_ENTER] = { WIRE_KEY_ENTER, KEY, 0 },
+	[MARK_KEY_EXIT] = { WIRE_KEY_LEAVE, KEY, 0 },
+	[MARK_KEY_END] = { WIRE_KEY_END, KEY, 0 },
+	[MARK_KEY_EVENT] = { WIRE_KEY_INSTANT, KEY, 0 },
+};
+
+#define SHAPE_CNT (sizeof(shapes) / sizeof(shapes[0]))
+
+/* The label as the kernel side would tell it: its place in the file, if it is a literal there. */
+static uint64_t label_of(const struct mark_rings *marks, uint64_t address)
+{
+	uint64_t place = address + marks->drained->label_base;
+
+	if (!address)
+		return 0;
+	if (address & WIRE_LABEL_IS_PLACE)
+		return WIRE_LABEL_UNREADABLE;
+	return marks->drained->label_base && label_files_has(marks->options.label_files, place) ? place
+												: address;
+}
+
+static int push_span(struct mark_rings *marks, struct wire_header *header, const struct mark *mark)
+{
+	struct wire_span span = { .id = mark->id,
+				  .label = label_of(marks, mark->name),
+				  .parent = mark->value };
+
+	header->size = sizeof(span);
+	span.header = *header;
+	if (marks->options.has_clocks)
+		return mark_join_add(marks->join, &span.header);
+	span.header.flags |= WIRE_NO_CLOCKS;
+	return push_record(marks, &span, sizeof(span));
+}
+
+static int push_key(struct mark_rings *marks, struct wire_header *header, const struct mark *mark)
+{
+	struct wire_key key = { .name = label_of(marks, mark->name),
+				.key_length = mark->text_length < WIRE_KEY_MAX ? mark->text_length
+									       : WIRE_KEY_MAX };
+
+	header->size = sizeof(key);
+	if (mark->text_length > WIRE_KEY_MAX || mark->is_truncated)
+		header->flags |= WIRE_IS_TRUNCATED;
+	if (!key.key_length)
+		header->flags |= WIRE_IS_UNREADABLE;
+	key.header = *header;
+	memcpy(key.key, mark->text, key.key_length);
+	if (marks->options.has_clocks)
+		return mark_join_add(marks->join, &key.header);
+	key.header.flags |= WIRE_NO_CLOCKS;
+	return push_record(marks, &key, sizeof(key));
+}
+
+static int push_named(struct mark_rings *marks, struct wire_header *header, const struct mark *mark)
+{
+	struct wire_mark named = { .id = mark->id,
+				   .name = label_of(marks, mark->name),
+				   .value = mark->value };
+
+	header->size = sizeof(named);
+	named.header = *header;
+	return push_record(marks, &named, sizeof(named));
+}
+
+/* As long as the kernel side would have copied. */
+static int push_text(struct mark_rings *marks, struct wire_header *header, const struct mark *mark,
+		     uint8_t type)
+{
+	struct {
+		struct wire_text base;
+		char text[WIRE_TEXT_LONG];
+	} record = { .base = { .id = mark->id,
+			       .name = label_of(marks, mark->name),
+			       .value = mark->value,
+			       .type = type,
+			       .text_length = mark->text_length } };
+	size_t size;
+
+	if (mark->text_length >= WIRE_TEXT_LONG)
+		record.base.text_length = WIRE_TEXT_LONG - 1;
+	if (mark->text_length >= WIRE_TEXT_LONG || mark->is_truncated)
+		header->flags |= WIRE_IS_TRUNCATED;
+	if (mark->is_unreadable)
+		header->flags |= WIRE_IS_UNREADABLE;
+	size = sizeof(record.base) + record.base.text_length;
+	header->size = (uint16_t)size;
+	record.base.header = *header;
+	if (record.base.text_length)
+		memcpy(record.text, mark->text, record.base.text_length);
+	return push_record(marks, &record, size);
+}
+
+static int take_mark(void *context, const struct mark *mark)
+{
+	struct mark_rings *marks = context;
+	struct wire_header header = {
+		.time_ns = counter_clock_time_ns(&marks->clock, mark->counter),
+		.tid = mark->tid,
+		.tgid = marks->drained->tgid,
+		.cpu = LOSS_CPU_UNKNOWN,
+	};
+
+	if (mark->kind >= SHAPE_CNT || !shapes[mark->kind].wire_kind) {
+		marks->stats.lost_cnt++; /* no program of ours has written it */
+		return 0;
+	}
+	/* counters advance in steps of 10 ns and more; what comes later is later */
+	if (header.time_ns <= *mark->last_ns)
+		header.time_ns = *mark->last_ns + 1;
+	*mark->last_ns = header.time_ns;
+	if (header.time_ns > marks->end_ns)
+		return 0;
+	marks->stats.taken_cnt++;
+	header.kind = shapes[mark->kind].wire_kind;
+	switch (shapes[mark->kind].shape) {
+	case SPAN:
+		return push_span(marks, &header, mark);
+	case KEY:
+		return push_key(marks, &header, mark);
+	case NAMED:
+		return push_named(marks, &header, mark);
+	case VALUE:
+	case TEXT:
+		return push_text(marks, &header, mark, shapes[mark->kind].type);
+	case NOTHING:
+		break;
+	}
+	return 0;
+}
+
+static int lose_marks(void *context, uint32_t tid, uint32_t kind, uint64_t cnt)
+{
+	struct mark_rings *marks = context;
+
+	(void)tid;
+	for (size_t i = 1; i < SHAPE_CNT; i++)
+		if (shapes[i].wire_kind && (!kind || (i & (MARK_LOST_KINDS - 1)) == kind))
+			marks->loss.kinds |= UINT64_C(1) << shapes[i].wire_kind;
+	marks->loss.span_event_cnt += cnt;
+	marks->stats.lost_cnt += cnt;
+	return 0;
+}
+
+/* ---- the drain ---- */
+
+static int drain_pools(struct mark_rings *marks, uint64_t now_ns)
+{
+	const struct mark_pool_sink sink = { .context = marks, .take = take_mark, .lose = lose_marks };
+	struct process_pool *pool;
+	int err = 0;
+
+	for (size_t i = 0; !err && (pool = id_map_next(&marks->pools, &i));) {
+		uint64_t waits_ns;
+
+		if (!pool->pool)
+			continue;
+		marks->drained = pool;
+		err = mark_pool_drain(pool->pool, now_ns, &sink);
+		waits_ns = mark_pool_waits_since_ns(pool->pool);
+		if (waits_ns < marks->drain_ns)
+			marks->drain_ns = waits_ns;
+	}
+	return err;
+}
+
+static void close_pools(struct mark_rings *marks)
+{
+	struct process_pool *pool;
+
+	for (size_t i = 0; (pool = id_map_next(&marks->pools, &i));) {
+		if (!pool->is_over)
+			continue;
+		id_map_remove(&marks->pools, pool->address, pool->tgid);
+		free_pool(pool);
+		i = 0; /* what is removed may have moved others */
+	}
+}
+
+int mark_rings_drain(struct mark_rings *marks)
+{
+	uint64_t now_ns = counter_clock_look(&marks->clock), before_ns = marks->drain_ns;
+	int err;
+
+	marks->loss = (struct wire_loss){ .header = { .kind = EVENT_LOSS,
+						      .cpu = LOSS_CPU_UNKNOWN,
+						      .size = sizeof(marks->loss),
+						      .time_ns = before_ns } };
+	marks->drain_ns = now_ns - STORE_NS;
+	err = drain_pools(marks, now_ns);
+	close_pools(marks);
+	if (!err && marks->loss.span_event_cnt) {
+		marks->loss.last_ns = clock_now_ns();
+		err = marks->options.push_loss(marks->options.context, &marks->loss);
+	}
+	if (err)
+		return err;
+	return mark_join_waits_since_ns(marks->join) < UINT64_MAX;
+}
+
+int mark_rings_settle(struct mark_rings *marks, uint64_t told_ns)
+{
+	return mark_join_settle(marks->join, told_ns);
+}
+
+void mark_rings_stop(struct mark_rings *marks, uint64_t end_ns)
+{
+	marks->end_ns = end_ns;
+}
+
+uint64_t mark_rings_watermark_ns(const struct mark_rings *marks)
+{
+	uint64_t waits_ns = mark_join_waits_since_ns(marks->join);
+
+	return waits_ns <= marks->drain_ns ? waits_ns - 1 : marks->drain_ns;
+}
+
+void mark_rings_stats(const struct mark_rings *marks, struct mark_rings_stats *stats)
+{
+	*stats = marks->stats;
+}
+
+void mark_rings_free(struct mark_rings *marks)
+{
+	struct process_pool *pool;
+
+	if (!marks)
+		return;
+	for (size_t i = 0; (pool = id_map_next(&marks->pools, &i));) {
+		if (pool->pool)
+			mark_pool_refuse(pool->pool);
+		free_pool(pool);
+	}
+	id_map_release(&marks->pools);
+	mark_join_free(marks->join);
+	free(marks);
+}

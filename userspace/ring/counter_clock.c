@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ring/counter_clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define TRIES 5
+#define FIRST_LOOK_NS 1000000u /* between the first two looks */
+#define LOOK_NS 10000000u      /* between those that are kept */
+#define COUNTER_BITS 56
+
+static uint64_t read_counter(void)
+{
+#if defined(__x86_64__)
+	return __builtin_ia32_rdtsc();
+#else
+	uint64_t counter;
+
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(counter) : : "memory");
+	return counter;
+#endif
+}
+
+static bool file_has_word(const char *path, const char *word)
+{
+	FILE *file = fopen(path, "re");
+	char line[4096], padded[64];
+	bool has_word = false;
+
+	snprintf(padded, sizeof(padded), " %s ", word);
+	while (file && !has_word && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = ' ';
+		has_word = strstr(line, padded) || !strncmp(line, padded + 1, strlen(padded + 1));
+	}
+	if (file)
+		fclose(file);
+	return has_word;
+}
+
+#define CLOCK_SOURCE_PATH "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+bool counter_clock_is_usable(void)
+{
+#if defined(__x86_64__)
+	bool is_steady = file_has_word("/proc/cpuinfo", "constant_tsc") &&
+			 file_has_word("/proc/cpuinfo", "nonstop_tsc");
+
+	return file_has_word(CLOCK_SOURCE_PATH, "tsc") ||
+	       (is_steady && file_has_word(CLOCK_SOURCE_PATH, "kvm-clock"));
+#else
+	return file_has_word(CLOCK_SOURCE_PATH, "arch_sys_counter");
+#endif
+}
+
+/* The time lies between two readings of the counter: of several tries the one in which they are closest. */
+static struct counter_look look_now(void)
+{
+	struct counter_look best = { 0 };
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t before = read_counter(), time_ns = clock_now_ns(), after = read_counter();
+
+		if (after - before < least) {
+			least = after - before;
+			best = (struct counter_look){ before + least / 2, time_ns };
+		}
+	}
+	return best;
+}
+
+static const struct counter_look *look_at(const struct counter_clock *clock, uint32_t number)
+{
+	return &clock->looks[number % COUNTER_CLOCK_LOOKS];
+}
+
+void counter_clock_keep(struct counter_clock *clock, const struct counter_look *look)
+{
+	clock->looks[clock->cnt++ % COUNTER_CLOCK_LOOKS] = *look;
+}
+
+void counter_clock_init(struct counter_clock *clock)
+{
+	struct counter_look look = look_now();
+	uint64_t first_ns = look.time_ns;
+
+	memset(clock, 0, sizeof(*clock));
+	counter_clock_keep(clock, &look);
+	while (look.time_ns - first_ns < FIRST_LOOK_NS)
+		look = look_now();
+	counter_clock_keep(clock, &look);
+}
+
+uint64_t counter_clock_look(struct counter_clock *clock)
+{
+	struct counter_look look = look_now();
+
+	if (look.time_ns - look_at(clock, clock->cnt - 1)->time_ns >= LOOK_NS)
+		counter_clock_keep(clock, &look);
+	return look.time_ns;
+}
+
+/* The counter's difference, with its sign: it may be anywhere near the other. */
+static int64_t between(uint64_t from, uint64_t to)
+{
+	return (int64_t)((to - from) << (64 - COUNTER_BITS)) >> (64 - COUNTER_BITS);
+}
+
+uint64_t counter_clock_time_ns(const struct counter_clock *clock, uint64_t counter)
+{
+	uint32_t oldest = clock->cnt > COUNTER_CLOCK_LOOKS ? clock->cnt - COUNTER_CLOCK_LOOKS : 0;
+	uint32_t number = clock->cnt - 1;
+	const struct counter_look *from, *to;
+
+	while (number > oldest + 1 && between(look_at(clock, number - 1)->counter, counter) < 0)
+		number--;
+	from = look_at(clock, number - 1);
+	to = look_at(clock, number);
+	return to->time_ns + (uint64_t)(int64_t)((__int128)between(to->counter, counter) *
+						 (int64_t)(to->time_ns - from->time_ns) /
+						 (int64_t)(to->counter - from->counter));
+}

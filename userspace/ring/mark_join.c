@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ring/mark_join.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/id_map.h"
+#include "txtrace/state_clock.h"
+
+#define KEEP_NS 1000000000u /* a thread that has ended: what it told last comes behind that */
+
+union marked {
+	struct wire_header header;
+	struct wire_span span;
+	struct wire_key key;
+};
+
+struct thread {
+	uint32_t tid;
+	uint64_t gone_ns;    /* 0: it has not ended */
+	union marked *marks; /* those that wait, the first one at `first` */
+	size_t first;
+	size_t cnt;
+	size_t room;
+	struct wire_stay *stays; /* in their order */
+	size_t stay_cnt;
+	size_t stay_room;
+	uint64_t reported_ns; /* since when the stay is that had its clocks sent; 0: none */
+};
+
+struct mark_join {
+	mark_join_push push;
+	void *context;
+	struct id_map threads; /* tid, 0 -> struct thread */
+};
+
+struct mark_join *mark_join_new(mark_join_push push, void *context)
+{
+	struct mark_join *join = calloc(1, sizeof(*join));
+
+	if (!join)
+		return NULL;
+	join->push = push;
+	join->context = context;
+	id_map_init(&join->threads);
+	return join;
+}
+
+static void free_thread(struct thread *thread)
+{
+	free(thread->marks);
+	free(thread->stays);
+	free(thread);
+}
+
+void mark_join_free(struct mark_join *join)
+{
+	struct thread *thread;
+
+	if (!join)
+		return;
+	for (size_t i = 0; (thread = id_map_next(&join->threads, &i));)
+		free_thread(thread);
+	id_map_release(&join->threads);
+	free(join);
+}
+
+/* It is made if it is not there; NULL: no memory. */
+static struct thread *get_thread(struct mark_join *join, uint32_t tid)
+{
+	struct thread *thread = id_map_get(&join->threads, tid, 0);
+
+	if (thread)
+		return thread;
+	thread = calloc(1, sizeof(*thread));
+	if (thread && id_map_put(&join->threads, tid, 0, thread)) {
+		free(thread);
+		return NULL;
+	}
+	if (thread)
+		thread->tid = tid;
+	return thread;
+}
+
+static int grow(void **items, size_t *room, size_t cnt, size_t size)
+{
+	size_t more = *room ? 2 * *room : 16;
+	void *grown;
+
+	if (cnt < *room)
+		return 0;
+	grown = reallocarray(*items, more, size);
+	if (!grown)
+		return -ENOMEM;
+	*items = grown;
+	*room = more;
+	return 0;
+}
+
+static size_t size_of(const union marked *mark)
+{
+	return mark->header.kind >= WIRE_KEY_BEGIN && mark->header.kind <= WIRE_KEY_INSTANT
+		       ? sizeof(mark->key)
+		       : sizeof(mark->span);
+}
+
+/* As the kernel side reads a thread's clocks (bpf/thread_clock.h); nothing that was stolen is known. */
+static struct wire_clocks clocks_at(const struct wire_stay *stay, uint64_t time_ns)
+{
+	const struct state_clock now = {
+		.since_ns = stay->since_ns,
+		.wake_ns = stay->wake_ns,
+		.state = stay->state,
+		.reason = stay->reason,
+	};
+	struct wire_clocks clocks = stay->clocks;
+
+	state_clock_settle(&now, time_ns, 0, &clocks);
+	return clocks;
+}
+
+/* stay: NULL, if it is not known. */
+static int push(struct mark_join *join, struct thread *thread, union marked *mark,
+		const struct wire_stay *stay)
+{
+	struct {
+		unsigned char bytes[sizeof(union marked) + sizeof(struct wire_clocks)];
+	} record;
+	struct wire_header *header = &mark->header;
+	size_t size = size_of(mark);
+	struct wire_clocks clocks;
+
+	if (!stay) {
+		header->flags |= WIRE_NO_CLOCKS;
+		header->size = (uint16_t)size;
+		return join->push(join->context, mark, size);
+	}
+	if (header->time_ns < stay->since_ns)
+		header->time_ns = stay->since_ns;
+	if (header->time_ns > stay->header.time_ns && !stay->is_still_on_cpu)
+		header->time_ns = stay->header.time_ns;
+	header->cpu = stay->header.cpu;
+	if (stay->state == WIRE_THREAD_ON_CPU && stay->since_ns == thread->reported_ns &&
+	    size == sizeof(mark->span))
+		return join->push(join->context, mark, size);
+	header->flags |= WIRE_HAS_CLOCKS;
+	if (stay->state != WIRE_THREAD_ON_CPU)
+		header->flags |= WIRE_NOT_ARRIVED;
+	thread->reported_ns = stay->since_ns;
+	clocks = clocks_at(stay, header->time_ns);
+	header->size = (uint16_t)(size + sizeof(clocks));
+	memcpy(record.bytes, mark, size);
+	memcpy(record.bytes + size, &clocks, sizeof(clocks));
+	return join->push(join->context, record.bytes, size + sizeof(clocks));
+}
+
+/*
+ * The marks that lie in the stays that are known, and those that lie in none:
+ * before one, and, up to told_ns, behind the last.
+ */
+static int match(struct mark_join *join, struct thread *thread, uint64_t told_ns)
+{
+	size_t at = 0;
+	int err = 0;
+
+	while (!err && thread->cnt) {
+		union marked *mark = &thread->marks[thread->first];
+		uint64_t time_ns = mark->header.time_ns;
+
+		while (at < thread->stay_cnt &&
+		       thread->stays[at].header.time_ns + MARK_JOIN_JITTER_NS < time_ns)
+			at++;
+		if (at == thread->stay_cnt && time_ns > told_ns)
+			break;
+		thread->first++;
+		thread->cnt--;
+		err = push(join, thread, mark,
+			   at < thread->stay_cnt &&
+					   time_ns + MARK_JOIN_JITTER_NS >= thread->stays[at].since_ns
+				   ? &thread->stays[at]
+				   : NULL);
+	}
+	if (!thread->cnt)
+		thread->first = 0;
+	/* marks of a stay may be read after it was told: the last one is kept */
+	if (at == thread->stay_cnt && at)
+		at--;
+	thread->stay_cnt -= at;
+	memmove(thread->stays, thread->stays + at, thread->stay_cnt * sizeof(*thread->stays));
+	return err;
+}
+
+int mark_join_add(struct mark_join *join, const struct wire_header *record)
+{
+	struct thread *thread = get_thread(join, record->tid);
+	union marked *mark;
+
+	if (!thread)
+		return -ENOMEM;
+	if (thread->first && thread->first + thread->cnt == thread->room) {
+		memmove(thread->marks, thread->marks + thread->first, thread->cnt * sizeof(*thread->marks));
+		thread->first = 0;
+	}
+	if (grow((void **)&thread->marks, &thread->room, thread->first + thread->cnt, sizeof(*mark)))
+		return -ENOMEM;
+	mark = &thread->marks[thread->first + thread->cnt++];
+	memcpy(mark, record, record->size);
+	return 0;
+}
+
+int mark_join_stay(struct mark_join *join, const struct wire_stay *stay)
+{
+	struct thread *thread = get_thread(join, stay->header.tid);
+
+	if (!thread || grow((void **)&thread->stays, &thread->stay_room, thread->stay_cnt, sizeof(*stay)))
+		return -ENOMEM;
+	thread->stays[thread->stay_cnt++] = *stay;
+	return 0;
+}
+
+/* Not if there are stays since then: of another thread with its number. */
+static bool is_over(struct thread *thread, uint64_t told_ns)
+{
+	if (!thread->gone_ns || thread->cnt || told_ns < thread->gone_ns + KEEP_NS)
+		return false;
+	if (!thread->stay_cnt ||
+	    thread->stays[thread->stay_cnt - 1].header.time_ns < thread->gone_ns + KEEP_NS / 2)
+		return true;
+	thread->gone_ns = 0;
+	return false;
+}
+
+int mark_join_settle(struct mark_join *join, uint64_t told_ns)
+{
+	struct thread *thread;
+	int err = 0;
+
+	for (size_t i = 0; !err && (thread = id_map_next(&join->threads, &i));) {
+		err = match(join, thread, told_ns);
+		if (!err && is_over(thread, told_ns)) {
+			id_map_remove(&join->threads, thread->tid, 0);
+			free_thread(thread);
+			i = 0; /* what is removed may have moved others */
+		}
+	}
+	return err;
+}
+
+uint64_t mark_join_waits_since_ns(const struct mark_join *join)
+{
+	uint64_t first_ns = UINT64_MAX;
+	const struct thread *thread;
+
+	for (size_t i = 0; (thread = id_map_next(&join->threads, &i));)
+		if (thread->cnt && thread->marks[thread->first].header.time_ns < first_ns)
+			first_ns = thread->marks[thread->first].header.time_ns;
+	return first_ns;
+}
+
+void mark_join_forget(struct mark_join *join, uint32_t tid, uint64_t time_ns)
+{
+	struct thread *thread = id_map_get(&join->threads, tid, 0);
+
+	if (thread)
+		thread->gone_ns = time_ns;
+}

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ring/mark_pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/id_map.h"
+#include "ring/mark_pieces.h"
+
+#define PUSH_TRIES 1000 /* the program may change the list all the time */
+#define STOP_TRIES 1000 /* of a thread that marks all the time */
+#define LANE_FIRST_SLOT (MARK_CHUNK_SLOTS - MARK_LANE_SLOTS)
+
+/* A chunk that a lane has taken and that is not read yet. */
+struct next_chunk {
+	uint32_t chunk;
+	uint32_t turn;
+};
+
+struct lane {
+	uint32_t place;
+	uint32_t tid;
+	bool has_ended;
+	bool is_kept;	     /* a slot of the present chunk is missing: the chunk is not used again */
+	bool has_kept;	     /* chunks that were read before */
+	bool has_over;	     /* chunks of a reader before us */
+	uint32_t turn;	     /* of what is being read */
+	uint32_t end_place;  /* behind it */
+	uint32_t used;	     /* slots that have been read */
+	uint64_t last_ns;    /* see struct mark */
+	uint64_t missing_ns; /* since when the next slot is waited for; 0: it is not */
+	uint32_t lost[MARK_LOST_KINDS];
+	struct mark_pieces text;
+	struct next_chunk *next; /* in the order of their turns */
+	size_t next_cnt;
+	size_t next_room;
+};
+
+struct mark_pool {
+	int fd; /* holds the lock: no two readers have one pool */
+	unsigned char *memory;
+	uint64_t address;
+	uint64_t waits_since_ns;
+	struct id_map lanes;		 /* place, 0 -> struct lane */
+	uint64_t seen[MARK_CHUNK_COUNT]; /* what each chunk was when it was last looked at */
+};
+
+static struct mark_pool_head *head_of(const struct mark_pool *pool)
+{
+	return (struct mark_pool_head *)(void *)pool->memory;
+}
+
+static struct mark_lane *lane_at(const struct mark_pool *pool, uint32_t place)
+{
+	return (struct mark_lane *)(void *)(pool->memory + (size_t)place * MARK_PLACE_BYTES);
+}
+
+static bool is_pool(const struct mark_pool_head *head)
+{
+	return __atomic_load_n(&head->magic, __ATOMIC_ACQUIRE) == MARK_POOL_MAGIC &&
+	       __atomic_load_n(&head->version, __ATOMIC_RELAXED) == MARK_POOL_VERSION &&
+	       __atomic_load_n(&head->bytes, __ATOMIC_RELAXED) == MARK_POOL_BYTES;
+}
+
+/*
+ * Its thread finds no slot from now on. It adds to the position without a lock,
+ * and may write over this: not any more after a moment.
+ */
+static void stop_lane(struct mark_lane *lane)
+{
+	for (int i = 0; i < STOP_TRIES; i++)
+		__atomic_fetch_or(&lane->position, MARK_CHUNK_SLOTS, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&lane->is_over, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&lane->is_known, 0, __ATOMIC_RELEASE);
+}
+
+/* The program goes on marking as before: all that it has so far is nobody's. */
+static void take_over(const struct mark_pool *pool)
+{
+	struct mark_pool_head *head = head_of(pool);
+	uint32_t cnt = __atomic_load_n(&head->chunk_cnt, __ATOMIC_ACQUIRE);
+
+	if (cnt > MARK_CHUNK_COUNT)
+		cnt = MARK_CHUNK_COUNT;
+	for (uint32_t chunk = MARK_HEAD_CHUNKS; chunk < cnt; chunk++) {
+		if (__atomic_load_n(&head->chunks[chunk], __ATOMIC_ACQUIRE) != MARK_CHUNK_LANES)
+			continue;
+		for (uint32_t i = 0; i < MARK_PLACES_IN_CHUNK; i++) {
+			struct mark_lane *lane = lane_at(pool, chunk * MARK_PLACES_IN_CHUNK + i);
+
+			if (MARK_END_PLACE(__atomic_load_n(&lane->position, __ATOMIC_ACQUIRE)))
+				stop_lane(lane);
+		}
+	}
+	for (uint32_t chunk = MARK_HEAD_CHUNKS; chunk < cnt; chunk++) {
+		uint64_t what = __atomic_load_n(&head->chunks[chunk], __ATOMIC_ACQUIRE);
+
+		if (what & MARK_CHUNK_SLOTS_OF)
+			__atomic_store_n(&head->chunks[chunk], MARK_CHUNK_OVER | (uint32_t)what,
+					 __ATOMIC_RELEASE);
+	}
+}
+
+static int map_pool(struct mark_pool *pool, int fd)
+{
+	struct stat file;
+
+	if (fstat(fd, &file) < 0)
+		return -errno;
+	if (file.st_size != MARK_POOL_BYTES)
+		return -EPROTO;
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	pool->memory = mmap(NULL, MARK_POOL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (pool->memory == MAP_FAILED) {
+		pool->memory = NULL;
+		return -errno;
+	}
+	return is_pool(head_of(pool)) ? 0 : -EPROTO;
+}
+
+int mark_pool_open(struct mark_pool **result, int fd, uint64_t address)
+{
+	struct mark_pool *pool = calloc(1, sizeof(*pool));
+	int err;
+
+	if (!pool) {
+		close(fd);
+		return -ENOMEM;
+	}
+	pool->fd = fd;
+	pool->address = address;
+	pool->waits_since_ns = UINT64_MAX;
+	id_map_init(&pool->lanes);
+	err = map_pool(pool, fd);
+	if (err) {
+		mark_pool_close(pool);
+		return err;
+	}
+	take_over(pool);
+	*result = pool;
+	return 0;
+}
+
+void mark_pool_accept(struct mark_pool *pool)
+{
+	__atomic_store_n(&head_of(pool)->accepted, 1, __ATOMIC_RELEASE);
+}
+
+/* ---- what is given back ---- */
+
+/* The number in the upper half of a list's head changes whenever the list does. */
+static uint64_t next_head(uint64_t head, uint32_t first)
+{
+	return ((head >> 32) + 1) << 32 | first;
+}
+
+static void give_chunk(struct mark_pool *pool, uint32_t chunk)
+{
+	struct mark_pool_head *head = head_of(pool);
+	uint64_t first = __atomic_load_n(&head->free_chunks, __ATOMIC_RELAXED);
+
+	memset(pool->memory + (size_t)chunk * MARK_CHUNK_BYTES, 0, MARK_CHUNK_BYTES);
+	pool->seen[chunk] = 0;
+	__atomic_fetch_add(&head->given_cnt, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < PUSH_TRIES; i++) {
+		__atomic_store_n(&head->chunks[chunk], (uint32_t)first, __ATOMIC_RELAXED);
+		if (__atomic_compare_exchange_n(&head->free_chunks, &first, next_head(first, chunk), false,
+						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return;
+	}
+}
+
+static void give_lane(struct mark_pool *pool, uint32_t place)
+{
+	struct mark_pool_head *head = head_of(pool);
+	uint64_t first = __atomic_load_n(&head->free_lanes, __ATOMIC_RELAXED);
+	struct mark_lane *lane = lane_at(pool, place);
+
+	memset(lane, 0, sizeof(*lane));
+	/* whoever had it, against all expectation, finds no slot in it */
+	__atomic_store_n(&lane->position, MARK_CHUNK_SLOTS, __ATOMIC_RELEASE);
+	for (int i = 0; i < PUSH_TRIES; i++) {
+		__atomic_store_n(&lane->next_free, (uint32_t)first, __ATOMIC_RELAXED);
+		if (__atomic_compare_exchange_n(&head->free_lanes, &first, next_head(first, place), false,
+						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return;
+	}
+}
+
+static void free_lane(struct lane *lane)
+{
+	mark_pieces_release(&lane->text);
+	free(lane->next);
+	free(lane);
+}
+
+/* ---- lanes ---- */
+
+/* How far one turn is behind another. */
+static uint32_t turns_between(uint32_t from, uint32_t to)
+{
+	return (to - from) & MARK_TURN_MASK;
+}
+
+/* The turn of the first chunk that is the lane's; if it has none, the one after `now`. */
+static uint32_t first_turn(const struct mark_pool *pool, uint32_t place, uint32_t now)
+{
+	uint32_t first = (now + 1) & MARK_TURN_MASK, longest = 0;
+
+	for (uint32_t chunk = MARK_HEAD_CHUNKS; chunk < MARK_CHUNK_COUNT; chunk++) {
+		uint64_t what = __atomic_load_n(&head_of(pool)->chunks[chunk], __ATOMIC_ACQUIRE);
+		uint32_t turn = (uint32_t)(what >> 32) & MARK_TURN_MASK;
+
+		if (!(what & MARK_CHUNK_SLOTS_OF) || (uint32_t)what != place ||
+		    turns_between(turn, now) > MARK_CHUNK_COUNT || turns_between(turn, now) + 1 <= longest)
+			continue;
+		longest = turns_between(turn, now) + 1;
+		first = turn;
+	}
+	return first;
+}
+
+/*
+ * A new lane begins with its own slots. One that was there before has taken a
+ * chunk since: of those that it has, it begins with the first.
+ */
+static void begin_lane(const struct mark_pool *pool, struct lane *lane)
+{
+	uint64_t position = __atomic_load_n(&lane_at(pool, lane->place)->position, __ATOMIC_ACQUIRE);
+
+	lane->end_place = lane->place + 1;
+	lane->used = LANE_FIRST_SLOT;
+	if (!__atomic_exchange_n(&lane_at(pool, lane->place)->is_over, 0, __ATOMIC_ACQ_REL))
+		return;
+	lane->has_over = true;
+	lane->used = MARK_CHUNK_SLOTS;
+	lane->turn = (first_turn(pool, lane->place, (uint32_t)MARK_TURN(position)) - 1) & MARK_TURN_MASK;
+}
+
+int mark_pool_add_lane(struct mark_pool *pool, uint64_t place, uint32_t tid)
+{
+	struct lane *lane;
+
+	if (place < MARK_HEAD_CHUNKS * MARK_PLACES_IN_CHUNK || place >= MARK_PLACE_COUNT ||
+	    __atomic_load_n(&head_of(pool)->chunks[place / MARK_PLACES_IN_CHUNK], __ATOMIC_RELAXED) !=
+		    MARK_CHUNK_LANES)
+		return -EINVAL;
+	lane = id_map_get(&pool->lanes, place, 0);
+	if (!lane) {
+		lane = calloc(1, sizeof(*lane));
+		if (!lane || id_map_put(&pool->lanes, place, 0, lane)) {
+			free(lane);
+			return -ENOMEM;
+		}
+		lane->place = (uint32_t)place;
+		lane->tid = tid;
+		begin_lane(pool, lane);
+	}
+	__atomic_store_n(&lane_at(pool, lane->place)->is_known, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+void mark_pool_end_thread(struct mark_pool *pool, uint32_t tid)
+{
+	struct lane *lane;
+
+	for (size_t i = 0; (lane = id_map_next(&pool->lanes, &i));)
+		if (!tid || lane->tid == tid)
+			lane->has_ended = true;
+}
+
+/* A chunk that was not there, or was another's, before. Without memory it is looked at again. */
+static void see_chunk(struct mark_pool *pool, uint32_t chunk, uint64_t what)
+{
+	struct lane *lane = id_map_get(&pool->lanes, (uint32_t)what, 0);
+	uint32_t turn = (uint32_t)(what >> 32) & MARK_TURN_MASK;
+	size_t at;
+
+	if (!lane)
+		return;
+	if (lane->next_cnt == lane->next_room) {
+		size_t room = lane->next_room ? 2 * lane->next_room : 4;
+		struct next_chunk *next = reallocarray(lane->next, room, sizeof(*next));
+
+		if (!next)
+			return;
+		lane->next = next;
+		lane->next_room = room;
+	}
+	for (at = lane->next_cnt++;
+	     at > 0 && turns_between(lane->turn, lane->next[at - 1].turn) > turns_between(lane->turn, turn);
+	     at--)
+		lane->next[at] = lane->next[at - 1];
+	lane->next[at] = (struct next_chunk){ chunk, turn };
+	pool->seen[chunk] = what;
+}
+
+static void see_chunks(struct mark_pool *pool)
+{
+	struct mark_pool_head *head = head_of(pool);
+	uint32_t cnt = __atomic_load_n(&head->chunk_cnt, __ATOMIC_ACQUIRE);
+
+	if (cnt > MARK_CHUNK_COUNT)
+		cnt = MARK_CHUNK_COUNT;
+	for (uint32_t chunk = MARK_HEAD_CHUNKS; chunk < cnt; chunk++) {
+		uint64_t what = __atomic_load_n(&head->chunks[chunk], __ATOMIC_ACQUIRE);
+
+		if (what & MARK_CHUNK_SLOTS_OF && what != pool->seen[chunk])
+			see_chunk(pool, chunk, what);
+	}
+}
+
+static void forget_next(struct lane *lane, size_t at)
+{
+	lane->next_cnt--;
+	memmove(&lane->next[at], &lane->next[at + 1], (lane->next_cnt - at) * sizeof(*lane->next));
+}
+
+static bool has_first_slot(const struct mark_pool *pool, uint32_t chunk)
+{
+	const struct mark_slot *slot = (const void *)(pool->memory + (size_t)chunk * MARK_CHUNK_BYTES);
+
+	return __atomic_load_n(&slot->commit, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * All of the present chunk has been read, and the lane has gone on: to the
+ * next. Of two that were taken for the same turn, in one of which the thread
+ * jumped away before it had it, the one with marks is right. False: it is not
+ * seen yet.
+ */
+static bool go_on(struct mark_pool *pool, struct lane *lane, uint64_t position)
+{
+	uint32_t turn = (lane->turn + 1) & MARK_TURN_MASK, old = lane->end_place / MARK_PLACES_IN_CHUNK - 1;
+	bool is_last = MARK_TURN(position) == turn;
+	size_t at = 0;
+
+	while (at < lane->next_cnt &&
+	       (lane->next[at].turn != turn ||
+		(is_last && (lane->next[at].chunk + 1) * MARK_PLACES_IN_CHUNK != MARK_END_PLACE(position))))
+		at++;
+	if (at == lane->next_cnt)
+		return false;
+	while (!is_last && !has_first_slot(pool, lane->next[at].chunk) && at + 1 < lane->next_cnt &&
+	       lane->next[at + 1].turn == turn)
+		at++;
+	if (lane->is_kept)
+		lane->has_kept = true;
+	else if (lane->end_place != lane->place + 1)
+		give_chunk(pool, old);
+	lane->turn = turn;
+	lane->end_place = (lane->next[at].chunk + 1) * MARK_PLACES_IN_CHUNK;
+	lane->used = 0;
+	lane->is_kept = false;
+	forget_next(lane, at);
+	return true;
+}
+
+/* ---- slots ---- */
+
+static int take_slot(struct lane *lane, const struct mark_slot *slot, const struct mark_pool_sink *sink)
+{
+	struct mark mark = {
+		.tid = lane->tid,
+		.kind = (uint8_t)(slot->commit >> MARK_KIND_SHIFT),
+		.counter = slot->commit & MARK_TIME_MASK,
+		.last_ns = &lane->last_ns,
+		.id = slot->id,
+		.name = slot->name,
+		.value = slot->value,
+	};
+
+	if (mark.kind == MARK_PIECE) {
+		mark_pieces_add(&lane->text, slot);
+		return 0;
+	}
+	if (mark.kind >= MARK_TAG && mark.kind <= MARK_KEY_EVENT) {
+		mark_pieces_take(&lane->text, &mark);
+		mark.value = 0;
+	}
+	return sink->take(sink->context, &mark);
+}
+
+/* A slot that is taken and not filled. True: it will not be. */
+static bool is_given_up(struct lane *lane, uint64_t now_ns)
+{
+	if (!lane->missing_ns)
+		lane->missing_ns = now_ns;
+	return lane->has_ended || now_ns - lane->missing_ns >= MARK_POOL_WAIT_NS;
+}
+
+/* Of what is taken, what is filled. */
+static int read_slots(const struct mark_pool *pool, struct lane *lane, uint32_t taken, uint64_t now_ns,
+		      const struct mark_pool_sink *sink)
+{
+	const struct mark_slot *slots = (const struct mark_slot *)(const void *)(pool->memory +
+										 (size_t)lane->end_place *
+											 MARK_PLACE_BYTES) -
+					MARK_CHUNK_SLOTS;
+	int err = 0;
+
+	for (; !err && lane->used < taken; lane->used++) {
+		const struct mark_slot *there = &slots[lane->used];
+		struct mark_slot slot = { .commit = __atomic_load_n(&there->commit, __ATOMIC_ACQUIRE) };
+
+		if (slot.commit) {
+			slot.id = *(const volatile uint64_t *)&there->id;
+			slot.name = *(const volatile uint64_t *)&there->name;
+			slot.value = *(const volatile uint64_t *)&there->value;
+			err = take_slot(lane, &slot, sink);
+		} else if (is_given_up(lane, now_ns)) {
+			lane->is_kept = true;
+			err = sink->lose(sink->context, lane->tid, 0, 1);
+		} else {
+			break;
+		}
+		lane->missing_ns = 0;
+	}
+	return err;
+}
+
+static int read_losses(const struct mark_pool *pool, struct lane *lane, const struct mark_pool_sink *sink)
+{
+	const struct mark_lane *there = lane_at(pool, lane->place);
+	int err = 0;
+
+	for (uint32_t kind = 0; !err && kind < MARK_LOST_KINDS; kind++) {
+		uint32_t lost = __atomic_load_n(&there->lost[kind], __ATOMIC_RELAXED);
+
+		if (lost != lane->lost[kind] && kind != (MARK_PIECE & (MARK_LOST_KINDS - 1)))
+			err = sink->lose(sink->context, lane->tid, kind, (uint32_t)(lost - lane->lost[kind]));
+		lane->lost[kind] = lost;
+	}
+	return err;
+}
+
+static int read_lane(struct mark_pool *pool, struct lane *lane, uint64_t now_ns,
+		     const struct mark_pool_sink *sink)
+{
+	uint64_t position = __atomic_load_n(&lane_at(pool, lane->place)->position, __ATOMIC_ACQUIRE);
+	int err;
+
+	for (uint32_t i = 0; i <= MARK_CHUNK_COUNT; i++) {
+		bool is_last = MARK_TURN(position) == lane->turn;
+		uint32_t taken = is_last && MARK_USED(position) < MARK_CHUNK_SLOTS
+					 ? (uint32_t)MARK_USED(position)
+					 : MARK_CHUNK_SLOTS;
+
+		err = read_slots(pool, lane, taken, now_ns, sink);
+		if (err || is_last || lane->used < taken || !go_on(pool, lane, position))
+			break;
+	}
+	if (lane->missing_ns && lane->missing_ns < pool->waits_since_ns)
+		pool->waits_since_ns = lane->missing_ns;
+	return err ? err : read_losses(pool, lane, sink);
+}
+
+/* A thread that has ended, all of whose marks are read: with what it had. */
+static void end_lane(struct mark_pool *pool, struct lane *lane)
+{
+	if (lane->end_place != lane->place + 1)
+		give_chunk(pool, lane->end_place / MARK_PLACES_IN_CHUNK - 1);
+	while (lane->next_cnt)
+		give_chunk(pool, lane->next[--lane->next_cnt].chunk);
+	for (uint32_t chunk = MARK_HEAD_CHUNKS; lane->has_kept && chunk < MARK_CHUNK_COUNT; chunk++)
+		if (pool->seen[chunk] & MARK_CHUNK_SLOTS_OF && (uint32_t)pool->seen[chunk] == lane->place)
+			give_chunk(pool, chunk);
+	for (uint32_t chunk = MARK_HEAD_CHUNKS; lane->has_over && chunk < MARK_CHUNK_COUNT; chunk++)
+		if (__atomic_load_n(&head_of(pool)->chunks[chunk], __ATOMIC_RELAXED) ==
+		    (MARK_CHUNK_OVER | lane->place))
+			give_chunk(pool, chunk);
+	id_map_remove(&pool->lanes, lane->place, 0);
+	give_lane(pool, lane->place);
+	free_lane(lane);
+}
+
+static void end_lanes(struct mark_pool *pool)
+{
+	struct lane *lane;
+
+	for (size_t i = 0; (lane = id_map_next(&pool->lanes, &i));) {
+		if (!lane->has_ended)
+			continue;
+		end_lane(pool, lane);
+		i = 0; /* what is removed may have moved others */
+	}
+}
+
+int mark_pool_drain(struct mark_pool *pool, uint64_t now_ns, const struct mark_pool_sink *sink)
+{
+	struct lane *lane;
+	int err = 0;
+
+	see_chunks(pool);
+	pool->waits_since_ns = UINT64_MAX;
+	for (size_t i = 0; !err && (lane = id_map_next(&pool->lanes, &i));)
+		err = read_lane(pool, lane, now_ns, sink);
+	if (!err)
+		end_lanes(pool);
+	return err;
+}
+
+uint64_t mark_pool_waits_since_ns(const struct mark_pool *pool)
+{
+	return pool->waits_since_ns;
+}
+
+void mark_pool_refuse(struct mark_pool *pool)
+{
+	__atomic_store_n(&head_of(pool)->accepted, 0, __ATOMIC_RELEASE);
+	take_over(pool);
+}
+
+void mark_pool_close(struct mark_pool *pool)
+{
+	struct lane *lane;
+
+	if (!pool)
+		return;
+	for (size_t i = 0; (lane = id_map_next(&pool->lanes, &i));)
+		free_lane(lane);
+	id_map_release(&pool->lanes);
+	if (pool->memory)
+		munmap(pool->memory, MARK_POOL_BYTES);
+	close(pool->fd);
+	free(pool);
+}
