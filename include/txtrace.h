@@ -33,6 +33,9 @@
  *     parent it means that there is none: the span is a root.
  *   - A span that names no parent is a child of the span that its thread entered
  *     last and is still in, if there is one.
+ *   - A text (of a tag, an attribute, a key) is read by the tracer, or, where
+ *     marks go into memory (the ring, below), by the program itself: then one that
+ *     cannot be read is a fault of the program's. NULL is no text.
  *   - They work in any thread, after fork, and in signal handlers (there is one
  *     limit, see txtrace_start_).
  *
@@ -1017,6 +1020,8 @@ TXTRACE_ONE_PER_OBJECT_ uint64_t txtrace_mark_(uint64_t kind, uint64_t id, const
 }
 
 #define TXTRACE_TEXT_MAX_ UINT64_C(65536)    /* what is beyond is cut off */
+#define TXTRACE_KEY_MAX_ UINT64_C(64)
+#define TXTRACE_COPIED_MAX_(kind) ((kind) >= TXTRACE_MARK_KEY_BEGIN_ ? TXTRACE_KEY_MAX_ : TXTRACE_TEXT_MAX_)
 #define TXTRACE_TO_NUL_ UINT64_C(0xffffffff) /* the length of a text that is a string */
 
 TXTRACE_DECLARE_(void txtrace_text_(uint64_t kind, uint64_t id, const char *name, const void *text,
@@ -1035,12 +1040,14 @@ TXTRACE_ONE_PER_OBJECT_ void txtrace_text_(uint64_t kind, uint64_t id, const cha
 	const char *bytes = TXTRACE_AT_(const char, TXTRACE_ADDRESS_(text));
 	uint64_t at, copied = 0, piece = 0;
 
-	if (__atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED) >= TXTRACE_RING_SWITCH_ && bytes) {
+	/* nothing lies in the first page: NULL, or a member of it */
+	if (__atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED) >= TXTRACE_RING_SWITCH_ &&
+	    TXTRACE_ADDRESS_(bytes) >= 4096) {
 		__asm__("" : "+r"(bytes)); /* compilers warn of what they think is no string */
 		copied = length == TXTRACE_TO_NUL_ ? __builtin_strlen(bytes) : length;
 		length = copied < TXTRACE_TO_NUL_ ? copied : TXTRACE_TO_NUL_;
-		if (copied > TXTRACE_TEXT_MAX_)
-			copied = TXTRACE_TEXT_MAX_;
+		if (copied > TXTRACE_COPIED_MAX_(kind))
+			copied = TXTRACE_COPIED_MAX_(kind);
 	}
 	for (at = 0; at < copied; at += sizeof(words)) {
 		words[0] = words[1] = words[2] = 0;
@@ -1056,7 +1063,7 @@ TXTRACE_ONE_PER_OBJECT_ void txtrace_text_(uint64_t kind, uint64_t id, const cha
 /* Of a key only the first 64 bytes count; so it may be as long as it likes. */
 TXTRACE_INLINE_ void txtrace_key_(uint64_t kind, const char *name, const void *key, uint64_t length)
 {
-	txtrace_text_(kind, 0, name, key, length < 65536 ? length : 65536);
+	txtrace_text_(kind, 0, name, key, length < TXTRACE_TEXT_MAX_ ? length : TXTRACE_TEXT_MAX_);
 }
 
 TXTRACE_INLINE_ void txtrace_string_(uint64_t kind, uint64_t id, const char *name, const char *text)

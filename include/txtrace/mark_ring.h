@@ -54,6 +54,7 @@ struct mark_slot {
 #define MARK_TIME_MASK ((1ull << MARK_KIND_SHIFT) - 1)
 #define MARK_NUMBER_MASK 0xffffffull
 #define MARK_PIECE_BYTES 24u
+#define MARK_KEY_MAX 64u /* bytes of a key; what is beyond does not count */
 #define MARK_LENGTH_UNREADABLE 0xffffffffu /* there was no text */
 
 struct mark_lane {

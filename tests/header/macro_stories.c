@@ -382,7 +382,7 @@ static const struct story stories[] = {
 	 "key_event(\"digest\", 6, \"enqueued\")\n"
 	 "key_end(\"digest\", 6)\n"
 	 "key_enter(\"xyz\", 3)\n"
-	 "key_end(\"a key of more than sixty-four bytes, which is passed on as it is here\", 69)\n",
+	 "key_end(\"a key of more than sixty-four bytes, which is passed on as it is\", 69)\n",
 	 10},
 	{"span 0 does nothing", nobody,
 	 "begin(#1, \"somebody\", 0)\n"

@@ -24,6 +24,7 @@ _Static_assert((int)TXTRACE_ATTR_STRING_ == ATTR_STRING && (int)TXTRACE_ATTR_POI
 
 #define PROBE_CNT 16
 #define ID_CNT 256
+#define KEY_MAX 64 /* bytes of a key that count */
 
 static struct trap {
 	struct trap_probe {
@@ -147,7 +148,7 @@ static void say_call(const struct trap_probe *probe, const uint64_t *registers)
 			say("%lld", (long long)value);
 			break;
 		case 'k':
-			say("\"%.*s\", %llu", (int)*registers, (const char *)(uintptr_t)value,
+			say("\"%.*s\", %llu", (int)(*registers < KEY_MAX ? *registers : KEY_MAX), (const char *)(uintptr_t)value,
 			    (unsigned long long)*registers);
 			registers++;
 			break;

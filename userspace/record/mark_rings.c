@@ -29,11 +29,21 @@ struct process_pool {
 	bool is_over;		/* the process has another program, or none */
 };
 
+/* A thread has ended, or (tid 0) a process has another program, or none. */
+struct ending {
+	uint32_t tgid;
+	uint32_t tid;
+	uint64_t time_ns;
+};
+
 struct mark_rings {
 	struct mark_rings_options options;
 	struct id_map pools; /* address, tgid -> struct process_pool */
 	struct counter_clock clock;
 	struct mark_join *join;
+	struct ending *endings; /* that were heard of since the last drain */
+	size_t ending_cnt;
+	size_t ending_room;
 	struct process_pool *drained; /* whose marks are being taken */
 	uint64_t drain_ns;	      /* up to there the pools were read */
 	uint64_t end_ns;	      /* what is later does not count */
@@ -157,31 +167,42 @@ static int hear_pool(struct mark_rings *marks, const struct wire_pool *wire)
 	pool->label_base = wire->label_base;
 	if (!wire->lane || !pool->pool)
 		return 0;
-	err = mark_pool_add_lane(pool->pool, wire->lane, wire->header.tid);
+	err = mark_pool_add_lane(pool->pool, wire->lane, wire->header.tid, wire->header.time_ns);
 	return err == -ENOMEM ? err : 0;
 }
 
-static void end_thread(struct mark_rings *marks, uint32_t tgid, uint32_t tid, uint64_t time_ns)
+/*
+ * What ends is told in the ring of another CPU than what began before it, and
+ * these are read one after the other: it has its effect once all were read.
+ */
+static int hear_end(struct mark_rings *marks, const struct wire_header *header, uint32_t tid)
 {
-	struct process_pool *pool;
+	if (marks->ending_cnt == marks->ending_room) {
+		size_t room = marks->ending_room ? 2 * marks->ending_room : 64;
+		struct ending *endings = reallocarray(marks->endings, room, sizeof(*endings));
 
-	for (size_t i = 0; (pool = id_map_next(&marks->pools, &i));)
-		if (pool->tgid == tgid && pool->pool)
-			mark_pool_end_thread(pool->pool, tid);
-	mark_join_forget(marks->join, tid, time_ns);
+		if (!endings)
+			return -ENOMEM;
+		marks->endings = endings;
+		marks->ending_room = room;
+	}
+	marks->endings[marks->ending_cnt++] = (struct ending){ header->tgid, tid, header->time_ns };
+	return 0;
 }
 
-static void end_process(struct mark_rings *marks, uint32_t tgid)
+static void end_one(struct mark_rings *marks, const struct ending *ending)
 {
 	struct process_pool *pool;
 
 	for (size_t i = 0; (pool = id_map_next(&marks->pools, &i));) {
-		if (pool->tgid != tgid)
+		if (pool->tgid != ending->tgid)
 			continue;
-		pool->is_over = true;
+		pool->is_over |= !ending->tid;
 		if (pool->pool)
-			mark_pool_end_thread(pool->pool, 0);
+			mark_pool_end_thread(pool->pool, ending->tid, ending->time_ns);
 	}
+	if (ending->tid)
+		mark_join_forget(marks->join, ending->tid, ending->time_ns);
 }
 
 int mark_rings_hear(struct mark_rings *marks, const void *record, size_t size)
@@ -194,11 +215,11 @@ int mark_rings_hear(struct mark_rings *marks, const void *record, size_t size)
 	if (header->kind == WIRE_STAY && size >= sizeof(struct wire_stay))
 		return mark_join_stay(marks->join, record);
 	if (header->kind == WIRE_THREAD_EXIT)
-		end_thread(marks, header->tgid, header->tid, header->time_ns);
+		return hear_end(marks, header, header->tid);
 	if (header->kind == WIRE_EXEC ||
 	    (header->kind == WIRE_PROCESS && size >= sizeof(*process) &&
 	     (process->change == WIRE_PROCESS_EXITED || process->change == WIRE_PROCESS_LEFT)))
-		end_process(marks, header->tgid);
+		return hear_end(marks, header, 0);
 	return 0;
 }
 
@@ -414,6 +435,9 @@ int mark_rings_drain(struct mark_rings *marks)
 						      .size = sizeof(marks->loss),
 						      .time_ns = before_ns } };
 	marks->drain_ns = now_ns - STORE_NS;
+	for (size_t i = 0; i < marks->ending_cnt; i++)
+		end_one(marks, &marks->endings[i]);
+	marks->ending_cnt = 0;
 	err = drain_pools(marks, now_ns);
 	close_pools(marks);
 	if (!err && marks->loss.span_event_cnt) {
@@ -459,6 +483,7 @@ void mark_rings_free(struct mark_rings *marks)
 		free_pool(pool);
 	}
 	id_map_release(&marks->pools);
+	free(marks->endings);
 	mark_join_free(marks->join);
 	free(marks);
 }

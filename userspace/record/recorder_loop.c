@@ -147,6 +147,9 @@ static int drain_marks(struct recorder *recorder)
 	told_ns = clock_now_ns();
 	kernel_side_ask(recorder->kernel);
 	err = ring_set_drain(recorder->rings, take_event, recorder);
+	for (size_t i = 0; i < recorder->ring_cnt; i++)
+		if (ring_set_watermark_ns(recorder->rings, i) < told_ns)
+			told_ns = ring_set_watermark_ns(recorder->rings, i);
 	return err ? err : mark_rings_settle(recorder->marks, told_ns);
 }
 

@@ -17,10 +17,16 @@ union marked {
 	struct wire_key key;
 };
 
+struct waiting {
+	uint64_t number; /* in the order in which they were added */
+	union marked mark;
+};
+
 struct thread {
 	uint32_t tid;
-	uint64_t gone_ns;    /* 0: it has not ended */
-	union marked *marks; /* those that wait, the first one at `first` */
+	bool is_unsorted;      /* several lanes are read one after the other */
+	uint64_t gone_ns;      /* 0: it has not ended */
+	struct waiting *marks; /* those that wait, the first one at `first` */
 	size_t first;
 	size_t cnt;
 	size_t room;
@@ -34,6 +40,7 @@ struct mark_join {
 	mark_join_push push;
 	void *context;
 	struct id_map threads; /* tid, 0 -> struct thread */
+	uint64_t added_cnt;
 };
 
 struct mark_join *mark_join_new(mark_join_push push, void *context)
@@ -156,6 +163,15 @@ static int push(struct mark_join *join, struct thread *thread, union marked *mar
 	return join->push(join->context, record.bytes, size + sizeof(clocks));
 }
 
+static int compare(const void *left, const void *right)
+{
+	const struct waiting *a = left, *b = right;
+
+	if (a->mark.header.time_ns != b->mark.header.time_ns)
+		return a->mark.header.time_ns < b->mark.header.time_ns ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
 /*
  * The marks that lie in the stays that are known, and those that lie in none:
  * before one, and, up to told_ns, behind the last.
@@ -165,8 +181,11 @@ static int match(struct mark_join *join, struct thread *thread, uint64_t told_ns
 	size_t at = 0;
 	int err = 0;
 
+	if (thread->is_unsorted)
+		qsort(thread->marks + thread->first, thread->cnt, sizeof(*thread->marks), compare);
+	thread->is_unsorted = false;
 	while (!err && thread->cnt) {
-		union marked *mark = &thread->marks[thread->first];
+		union marked *mark = &thread->marks[thread->first].mark;
 		uint64_t time_ns = mark->header.time_ns;
 
 		while (at < thread->stay_cnt &&
@@ -195,7 +214,7 @@ static int match(struct mark_join *join, struct thread *thread, uint64_t told_ns
 int mark_join_add(struct mark_join *join, const struct wire_header *record)
 {
 	struct thread *thread = get_thread(join, record->tid);
-	union marked *mark;
+	struct waiting *waiting;
 
 	if (!thread)
 		return -ENOMEM;
@@ -203,20 +222,29 @@ int mark_join_add(struct mark_join *join, const struct wire_header *record)
 		memmove(thread->marks, thread->marks + thread->first, thread->cnt * sizeof(*thread->marks));
 		thread->first = 0;
 	}
-	if (grow((void **)&thread->marks, &thread->room, thread->first + thread->cnt, sizeof(*mark)))
+	if (grow((void **)&thread->marks, &thread->room, thread->first + thread->cnt, sizeof(*waiting)))
 		return -ENOMEM;
-	mark = &thread->marks[thread->first + thread->cnt++];
-	memcpy(mark, record, record->size);
+	waiting = &thread->marks[thread->first + thread->cnt];
+	if (thread->cnt && (waiting - 1)->mark.header.time_ns > record->time_ns)
+		thread->is_unsorted = true;
+	thread->cnt++;
+	waiting->number = join->added_cnt++;
+	memcpy(&waiting->mark, record, record->size);
 	return 0;
 }
 
 int mark_join_stay(struct mark_join *join, const struct wire_stay *stay)
 {
 	struct thread *thread = get_thread(join, stay->header.tid);
+	size_t at;
 
 	if (!thread || grow((void **)&thread->stays, &thread->stay_room, thread->stay_cnt, sizeof(*stay)))
 		return -ENOMEM;
-	thread->stays[thread->stay_cnt++] = *stay;
+	/* a thread that was moved has told them to several CPUs' rings, which are read one after the other */
+	for (at = thread->stay_cnt++; at > 0 && thread->stays[at - 1].header.time_ns > stay->header.time_ns;
+	     at--)
+		thread->stays[at] = thread->stays[at - 1];
+	thread->stays[at] = *stay;
 	return 0;
 }
 
@@ -254,8 +282,8 @@ uint64_t mark_join_waits_since_ns(const struct mark_join *join)
 	const struct thread *thread;
 
 	for (size_t i = 0; (thread = id_map_next(&join->threads, &i));)
-		if (thread->cnt && thread->marks[thread->first].header.time_ns < first_ns)
-			first_ns = thread->marks[thread->first].header.time_ns;
+		if (thread->cnt && thread->marks[thread->first].mark.header.time_ns < first_ns)
+			first_ns = thread->marks[thread->first].mark.header.time_ns;
 	return first_ns;
 }
 

@@ -34,6 +34,7 @@ void mark_join_free(struct mark_join *join);			     /* NULL is allowed */
 
 /* A struct wire_span or wire_key without clocks, its CPU not known. 0, -ENOMEM, or what push returns. */
 int mark_join_add(struct mark_join *join, const struct wire_header *record);
+/* In any order. 0 or -ENOMEM. */
 int mark_join_stay(struct mark_join *join, const struct wire_stay *stay);
 
 int mark_join_settle(struct mark_join *join, uint64_t told_ns);

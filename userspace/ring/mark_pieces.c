@@ -60,15 +60,16 @@ void mark_pieces_add(struct mark_pieces *text, const struct mark_slot *slot)
 
 void mark_pieces_take(struct mark_pieces *text, struct mark *mark)
 {
+	uint32_t most = mark->kind >= MARK_KEY_BEGIN ? MARK_KEY_MAX : MARK_POOL_TEXT_MAX;
 	uint32_t length = (uint32_t)(mark->value >> 32);
 	struct open_text *open = find(text, mark->value & MARK_NUMBER_MASK);
 
 	mark->text = "";
 	if (length == 0)
 		return;
-	mark->is_truncated = length != MARK_LENGTH_UNREADABLE && length > MARK_POOL_TEXT_MAX;
+	mark->is_truncated = length != MARK_LENGTH_UNREADABLE && length > most;
 	if (mark->is_truncated)
-		length = MARK_POOL_TEXT_MAX;
+		length = most;
 	if (!open || open->length < length) {
 		mark->is_unreadable = true;
 		return;

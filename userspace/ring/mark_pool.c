@@ -25,6 +25,7 @@ struct next_chunk {
 struct lane {
 	uint32_t place;
 	uint32_t tid;
+	uint64_t since_ns;
 	bool has_ended;
 	bool is_kept;	     /* a slot of the present chunk is missing: the chunk is not used again */
 	bool has_kept;	     /* chunks that were read before */
@@ -243,7 +244,7 @@ static void begin_lane(const struct mark_pool *pool, struct lane *lane)
 	lane->turn = (first_turn(pool, lane->place, (uint32_t)MARK_TURN(position)) - 1) & MARK_TURN_MASK;
 }
 
-int mark_pool_add_lane(struct mark_pool *pool, uint64_t place, uint32_t tid)
+int mark_pool_add_lane(struct mark_pool *pool, uint64_t place, uint32_t tid, uint64_t since_ns)
 {
 	struct lane *lane;
 
@@ -260,18 +261,19 @@ int mark_pool_add_lane(struct mark_pool *pool, uint64_t place, uint32_t tid)
 		}
 		lane->place = (uint32_t)place;
 		lane->tid = tid;
+		lane->since_ns = since_ns;
 		begin_lane(pool, lane);
 	}
 	__atomic_store_n(&lane_at(pool, lane->place)->is_known, 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
-void mark_pool_end_thread(struct mark_pool *pool, uint32_t tid)
+void mark_pool_end_thread(struct mark_pool *pool, uint32_t tid, uint64_t end_ns)
 {
 	struct lane *lane;
 
 	for (size_t i = 0; (lane = id_map_next(&pool->lanes, &i));)
-		if (!tid || lane->tid == tid)
+		if ((!tid || lane->tid == tid) && lane->since_ns <= end_ns)
 			lane->has_ended = true;
 }
 

@@ -6,9 +6,9 @@
  *
  *	mark_pool_open(&pool, fd, address);
  *	mark_pool_accept(pool);                the program marks there from now on
- *	mark_pool_add_lane(pool, place, tid);  as the probe `ring` tells
+ *	mark_pool_add_lane(pool, place, …);    as the probe `ring` tells
  *	mark_pool_drain(pool, now_ns, …);      again and again
- *	mark_pool_end_thread(pool, tid);       what it has marked is still read
+ *	mark_pool_end_thread(pool, tid, …);    what it has marked is still read
  *	mark_pool_refuse(pool);                the program goes back to the probe
  *	mark_pool_close(pool);
  *
@@ -65,11 +65,15 @@ int mark_pool_open(struct mark_pool **pool, int fd, uint64_t address);
 
 void mark_pool_accept(struct mark_pool *pool);
 
-/* The thread has that lane from now on. 0, -EINVAL (there can be none), -ENOMEM. */
-int mark_pool_add_lane(struct mark_pool *pool, uint64_t place, uint32_t tid);
+/* The thread has that lane from then on. 0, -EINVAL (there can be none), -ENOMEM. */
+int mark_pool_add_lane(struct mark_pool *pool, uint64_t place, uint32_t tid, uint64_t since_ns);
 
-/* It marks no more: what is left is read by the next drain, and its memory given back. 0: every thread. */
-void mark_pool_end_thread(struct mark_pool *pool, uint32_t tid);
+/*
+ * It ended then: what is left is read by the next drain, and its memory given
+ * back. A lane that was added since then is of another one with its number. 0:
+ * every thread.
+ */
+void mark_pool_end_thread(struct mark_pool *pool, uint32_t tid, uint64_t end_ns);
 
 int mark_pool_drain(struct mark_pool *pool, uint64_t now_ns, const struct mark_pool_sink *sink);
 

@@ -220,6 +220,46 @@ static void hidden_arrival_is_unknown(void **state)
 	mark_join_free(world.join);
 }
 
+/* A thread that was moved tells its stays to the rings of several CPUs. */
+static void stays_come_in_any_order(void **state)
+{
+	struct world world;
+
+	(void)state;
+	open_world(&world);
+	for (uint64_t i = 1; i <= 6; i++)
+		mark(&world, i, i * 10000 + 100);
+	for (uint64_t i = 2; i <= 6; i += 2)
+		stay(&world, i * 10000, i * 10000 + 1000);
+	for (uint64_t i = 1; i <= 6; i += 2)
+		stay(&world, i * 10000, i * 10000 + 1000);
+	assert_int_equal(mark_join_settle(world.join, 70000), 0);
+	assert_int_equal(world.cnt, 6);
+	for (uint64_t i = 1; i <= 6; i++)
+		is_pushed(&world, i - 1, i, i * 10000 + 100, WIRE_HAS_CLOCKS);
+	mark_join_free(world.join);
+}
+
+/* A thread has a lane for each object file in which it marks, and another one had its number before. */
+static void marks_come_from_several_lanes(void **state)
+{
+	struct world world;
+
+	(void)state;
+	open_world(&world);
+	for (uint64_t i = 2; i <= 6; i += 2)
+		mark(&world, i, i * 10000 + 100);
+	for (uint64_t i = 1; i <= 6; i += 2)
+		mark(&world, i, i * 10000 + 100);
+	for (uint64_t i = 1; i <= 6; i++)
+		stay(&world, i * 10000, i * 10000 + 1000);
+	assert_int_equal(mark_join_settle(world.join, 70000), 0);
+	assert_int_equal(world.cnt, 6);
+	for (uint64_t i = 1; i <= 6; i++)
+		is_pushed(&world, i - 1, i, i * 10000 + 100, WIRE_HAS_CLOCKS);
+	mark_join_free(world.join);
+}
+
 /* Of keyed spans each event has the clocks, as with probes. */
 static void keyed_mark_has_clocks(void **state)
 {
@@ -275,6 +315,8 @@ int main(void)
 		cmocka_unit_test(mark_lies_in_its_stay),
 		cmocka_unit_test(lost_stay_leaves_no_clocks),
 		cmocka_unit_test(hidden_arrival_is_unknown),
+		cmocka_unit_test(stays_come_in_any_order),
+		cmocka_unit_test(marks_come_from_several_lanes),
 		cmocka_unit_test(keyed_mark_has_clocks),
 		cmocka_unit_test(number_is_used_again),
 	};

@@ -119,7 +119,8 @@ static void find_lanes(void)
 			uint32_t place = chunk * MARK_PLACES_IN_CHUNK + i;
 
 			if (MARK_END_PLACE(txtrace_lane_at_(world.memory, place)->position)) {
-				assert_int_equal(mark_pool_add_lane(world.pool, place, place), 0);
+				assert_int_equal(mark_pool_add_lane(world.pool, place, place, world.now_ns),
+						 0);
 				world.own_place = world.own_place ? world.own_place : place;
 			}
 		}
@@ -353,7 +354,7 @@ static void threads_come_and_go(void **state)
 			pthread_join(threads[i], NULL);
 		find_lanes();
 		for (uint32_t place = world.own_place + 1; place < MARK_PLACE_COUNT; place++)
-			mark_pool_end_thread(world.pool, place);
+			mark_pool_end_thread(world.pool, place, world.now_ns);
 		drain();
 		if (round == 1)
 			chunk_cnt = world.memory->chunk_cnt;
@@ -588,12 +589,12 @@ static void nonsense_harms_nobody(void **state)
 			head->chunk_cnt = (uint32_t)evil(&random);
 			head->chunks[MARK_HEAD_CHUNKS] = MARK_CHUNK_LANES;
 			for (uint64_t i = 0; i < 8; i++)
-				mark_pool_add_lane(pool, evil(&random), (uint32_t)i);
+				mark_pool_add_lane(pool, evil(&random), (uint32_t)i, now_ns);
 			for (uint64_t i = 0; i < 4; i++)
 				mark_pool_add_lane(pool, MARK_HEAD_CHUNKS * MARK_PLACES_IN_CHUNK + i,
-						   (uint32_t)i);
+						   (uint32_t)i, now_ns);
 			if (change % 3 == 0)
-				mark_pool_end_thread(pool, (uint32_t)seeded_random_below(&random, 8));
+				mark_pool_end_thread(pool, (uint32_t)below(&random, 8), now_ns);
 			assert_int_equal(mark_pool_drain(pool, now_ns += MARK_POOL_WAIT_NS / 2, &counting),
 					 0);
 		}

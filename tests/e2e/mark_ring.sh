@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Marks in shared memory: what no other test asks of them. The known answers and the random programs are asked of both ways (known_answers_ring.sh,
+# random_programs_ring.sh).
+export TXTRACE_MARKS=ring
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
+need_bpf
+progress_of() { # progress_of FILE: the number in it
+	od -An -t u8 "$1" | tr -d ' '
+}
+
+has_turned() { # has_turned FILE CNT
+	[ -s "$1" ] && [ "$(progress_of "$1")" -ge "$2" ]
+}
+
+start_counted() { # start_counted NAME ARGUMENT...: sets pid
+	"$programs/counted" --progress "$tmp/$1.progress" "${@:2}" &
+	pid=$!
+}
+
+spans_of() { # spans_of LOG LABEL [CONDITION]: how many that have ended
+	"$reader" sql --csv "$1" "SELECT count(*) FROM spans WHERE label = '$2' AND unfinished = 0 ${3:-}" | tail -n 1
+}
+
+# Each turn has its part, with its tag and its event, and is that part's parent; nothing is lost.
+turns_are_whole() { # turns_are_whole LOG CNT
+	"$reader" verify "$1" || return
+	[ "$(spans_of "$1" turn)" = "$2" ] || fail "$(spans_of "$1" turn) turns instead of $2" || return
+	[ "$(spans_of "$1" part "AND tag = 'a tag that is longer than one piece of it' AND parent IN (SELECT id FROM spans WHERE label = 'turn')")" = "$2" ] || fail "not every part is whole" || return
+	[ "$("$reader" sql --csv "$1" "SELECT lost_cnt FROM summaries" | tail -n 1)" = 0 ] || fail "events were lost"
+}
+
+all_of_a_short_program() {
+	"$recorder" -q -o "$tmp/short.txtrace" -- "$programs/counted" --turns 20000 --progress "$tmp/short.progress" || fail "ended with $?" || return
+	turns_are_whole "$tmp/short.txtrace" 20000
+}
+
+# The log has each span that had ended when the program was killed, and at most one more.
+last_mark_is_there() {
+	local log=$tmp/killed.txtrace round recorder_pid counted
+	for round in 1 2 3 4 5; do
+		start_counted killed.$round --turns 1000000000 --sleep-us 20
+		"$recorder" -q -o "$log" -p $pid &
+		recorder_pid=$!
+		wait_for 60 has_turned "$tmp/killed.$round.progress" $((round * 137)) || fail "nothing was marked" || return
+		kill -KILL $pid
+		wait $pid 2>/dev/null
+		wait $recorder_pid || fail "txtrace-bpf ended with $?" || return
+		counted=$(spans_of "$log" turn)
+		# the first ones may have been before the recorder was there
+		[ "$("$reader" sql --csv "$log" "SELECT lost_cnt FROM summaries" | tail -n 1)" = 0 ] || fail "events were lost" || return
+		[ "$(progress_of "$tmp/killed.$round.progress")" = "$counted" ] || [ "$(($(progress_of "$tmp/killed.$round.progress") + 1))" = "$counted" ] ||
+			fail "round $round: $counted turns in the log, $(progress_of "$tmp/killed.$round.progress") had ended" || return
+		rm "$log"
+	done
+}
+
+records_for() { # records_for NAME SECONDS: of $pid
+	"$recorder" -q -d "$2" -o "$tmp/$1.txtrace" -p $pid || fail "$1: txtrace-bpf ended with $?" || return
+	"$reader" verify "$tmp/$1.txtrace" || return
+	[ "$(spans_of "$tmp/$1.txtrace" turn)" -gt 20 ] || fail "$1: only $(spans_of "$tmp/$1.txtrace" turn) turns" || return
+	[ "$("$reader" sql --csv "$tmp/$1.txtrace" "SELECT lost_cnt FROM summaries" | tail -n 1)" = 0 ] || fail "$1: events were lost"
+}
+
+# One after the other, also after one that was killed; two at a time: the second one says that it gets nothing.
+recorders_follow_each_other() {
+	local status=0 killed_pid
+	start_counted long --turns 1000000000 --sleep-us 2000
+	records_for first 1s && records_for second 1s || status=1
+	"$recorder" -q -o "$tmp/to_be_killed.txtrace" -p $pid &
+	killed_pid=$!
+	wait_for 60 is_recording $killed_pid
+	sleep 0.5
+	"$recorder" -q -d 1s -o "$tmp/beside.txtrace" -p $pid 2>"$tmp/beside" || status=1
+	grep -q "another recorder reads what process $pid marks" "$tmp/beside" || fail "the second one says nothing: $(cat "$tmp/beside")" || status=1
+	kill -KILL $killed_pid
+	wait $killed_pid 2>/dev/null
+	[ $status = 0 ] && records_for third 1s || status=1
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	return $status
+}
+
+# More than can be read: what was sent is what was received and what was lost.
+overload_is_counted() {
+	local log=$tmp/much.txtrace sent received lost ended
+	"$recorder" -q -o "$log" -- "$programs/counted" --turns 300000 --progress "$tmp/much.progress" 2>"$tmp/much.said" || fail "ended with $?" || return
+	read -r sent received lost < <("$reader" sql --csv "$log" "SELECT sent_cnt, received_cnt, lost_cnt FROM summaries" | tail -n 1 | tr , ' ')
+	[ "$sent" = $((received + lost)) ] || fail "$sent sent, $received received, $lost lost" || return
+	[ "$sent" -ge 1800000 ] || fail "only $sent sent" || return
+	[ "$lost" -gt 0 ] || fail "nothing was lost: the program has to mark more" || return
+	# every span that had all its events is exact, the others are lower bounds
+	ended=$(spans_of "$log" turn "AND lower_bound = 0")
+	[ "$ended" -gt 0 ] || fail "no span is exact"
+	"$reader" verify "$log"
+}
+
+# Object files with an older copy of the header, which know only probes, beside those of today.
+headers_can_be_mixed() {
+	local marks
+	mkdir -p "$tmp/old" && cp tests/header/earlier/txtrace_0_2_0.h "$tmp/old/txtrace.h" || return
+	printf '#include "txtrace.h"\nvoid old_work(void);\nvoid old_work(void) { TXTRACE_SPAN("old"); TXTRACE_EVENT(0, "e"); }\n' >"$tmp/old.c"
+	printf '#include "txtrace.h"\n#include <unistd.h>\nvoid old_work(void);\nint main(void) { while (!TXTRACE_ENABLED()) usleep(1000); usleep(500000); for (int i = 0; i < 500; i++) { TXTRACE_SPAN("new"); old_work(); } return 0; }\n' >"$tmp/new.c"
+	gcc -O2 "-I$tmp/old" -c "$tmp/old.c" -o "$tmp/old.o" && gcc -O2 -Iinclude -c "$tmp/new.c" -o "$tmp/new.o" && gcc "$tmp/new.o" "$tmp/old.o" -o "$tmp/mixed" || return
+	for marks in ring probe; do
+		"$recorder" --marks $marks -q -o "$tmp/mixed.$marks.txtrace" -- "$tmp/mixed" || fail "$marks: ended with $?" || return
+		[ "$(spans_of "$tmp/mixed.$marks.txtrace" new)" = 500 ] && [ "$(spans_of "$tmp/mixed.$marks.txtrace" old "AND parent IN (SELECT id FROM spans WHERE label = 'new')")" = 500 ] ||
+			fail "$marks: $(spans_of "$tmp/mixed.$marks.txtrace" new) and $(spans_of "$tmp/mixed.$marks.txtrace" old)" || return
+	done
+}
+
+check "all that a short program marks is there, and whole" all_of_a_short_program
+check "what a program marked last before it was killed is there" last_mark_is_there
+check "recorders follow each other, also one that was killed" recorders_follow_each_other
+check "under overload, what was sent is what was received and lost" overload_is_counted
+check "object files with an older txtrace.h still work, beside others" headers_can_be_mixed
+finish
