@@ -57,7 +57,8 @@ class Bench:
         workload = Workload([self.program("probe_loop"), "--mode", "begin-end", "--steps", "1000", "--seconds", "3600"], self.scratch)
         pid = workload.pid
         tools = [self.floor("floor", "probes", pid), self.recorder("ours", pid),
-                 self.floor("fast floor", "fast-probes", pid), self.recorder("fast ours", pid, "--fast-probes")]
+                 self.floor("fast floor", "fast-probes", pid), self.recorder("fast ours", pid, "--fast-probes"),
+                 self.recorder("ring", pid, "--marks", "ring")]
         if shutil.which("bpftrace"):
             path = self.program("probe_loop")
             script = f"usdt:{path}:txtrace:begin {{ @b = count(); }} usdt:{path}:txtrace:end {{ @e = count(); }}"
@@ -73,6 +74,7 @@ class Bench:
             floor = row("  empty uprobe (the floor)", each[prefix + "floor"])
             row("  txtrace-bpf", each[prefix + "ours"], note=f"ratio {quartiles(each[prefix + 'ours'])[1] / floor:.2f}")
             row("    above the floor, round by round", differences(each[prefix + "ours"], each[prefix + "floor"]), note="aim <= 100")
+        row("txtrace-bpf --marks ring: no probe, shared memory", each["ring"], note="aim <= 20")
         if "bpftrace" in each:
             row("bpftrace, count()", each["bpftrace"])
 

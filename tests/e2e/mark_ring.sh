@@ -110,9 +110,22 @@ headers_can_be_mixed() {
 	done
 }
 
+# It may neither make memory nor read its clock: the recorder does not begin, and the program lives.
+strict_mode_is_refused() {
+	local status
+	mkfifo "$tmp/hold" && { "$programs/strict" <"$tmp/hold" & } && pid=$! && exec 9>"$tmp/hold" || return
+	wait_for 60 grep -q '^Seccomp:.1' "/proc/$pid/status" || return
+	"$recorder" -q -d 1s -o "$tmp/strict.txtrace" -p $pid 2>"$tmp/strict.said"
+	status=$?
+	exec 9>&-
+	wait $pid || fail "the program ended with $?" || return
+	[ $status != 0 ] && grep -q "process $pid is in seccomp's strict mode.*--marks probe" "$tmp/strict.said" || fail "ended with $status: $(cat "$tmp/strict.said")"
+}
+
 check "all that a short program marks is there, and whole" all_of_a_short_program
 check "what a program marked last before it was killed is there" last_mark_is_there
 check "recorders follow each other, also one that was killed" recorders_follow_each_other
 check "under overload, what was sent is what was received and lost" overload_is_counted
 check "object files with an older txtrace.h still work, beside others" headers_can_be_mixed
+check "a process in strict mode is refused" strict_mode_is_refused
 finish

@@ -148,7 +148,8 @@ static void say_call(const struct trap_probe *probe, const uint64_t *registers)
 			say("%lld", (long long)value);
 			break;
 		case 'k':
-			say("\"%.*s\", %llu", (int)(*registers < KEY_MAX ? *registers : KEY_MAX), (const char *)(uintptr_t)value,
+			say("\"%.*s\", %llu", (int)(*registers < KEY_MAX ? *registers : KEY_MAX),
+			    (const char *)(uintptr_t)value,
 			    (unsigned long long)*registers);
 			registers++;
 			break;

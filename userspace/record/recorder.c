@@ -13,6 +13,7 @@
 #include "attach/attach.h"
 #include "attach/probes/label_files.h"
 #include "attach/process/fd_name.h"
+#include "attach/process/proc_status.h"
 #include "base/clock.h"
 #include "base/named_output.h"
 #include "record/options/capture_limits.h"
@@ -152,6 +153,29 @@ static int open_process_reader(struct recorder *recorder, struct error *error)
 	return 0;
 }
 
+/* Whether marks can be made in memory: here, and in the processes that are named. */
+static int check_marks(const struct recorder *recorder, struct error *error)
+{
+	if (!recorder->features.has_task_storage || !recorder->features.has_cookies ||
+	    !counter_clock_is_usable()) {
+		error_set(error, "this kernel or its clock cannot time marks in memory (Linux 5.15 or later "
+				 "can, with the time stamp counter as its clock); use --marks probe");
+		return -ENOTSUP;
+	}
+	for (size_t i = 0; !recorder->options->command && i < target_set_named_cnt(recorder->targets); i++) {
+		pid_t pid = target_pid(target_set_named(recorder->targets, i));
+
+		if (!proc_status_is_strict(pid))
+			continue;
+		error_set(error,
+			  "process %d is in seccomp's strict mode, where a mark in memory would end it; use "
+			  "--marks probe",
+			  pid);
+		return -EPERM;
+	}
+	return 0;
+}
+
 static int check_kernel(struct recorder *recorder, struct error *error)
 {
 	kernel_features_probe(&recorder->features);
@@ -159,13 +183,7 @@ static int check_kernel(struct recorder *recorder, struct error *error)
 		recorder->features.fast_nop = recorder->features.reckless_nop;
 	if (kernel_features_missing(&recorder->features, error, 1))
 		return -EPERM;
-	if (recorder->options->marks == MARKS_PROBE ||
-	    (recorder->features.has_task_storage && recorder->features.has_cookies &&
-	     counter_clock_is_usable()))
-		return 0;
-	error_set(error, "this kernel or its clock cannot time marks in memory (Linux 5.15 or later can, "
-			 "with the time stamp counter as its clock); use --marks probe");
-	return -ENOTSUP;
+	return recorder->options->marks == MARKS_RING ? check_marks(recorder, error) : 0;
 }
 
 static int open_foreign(struct recorder *recorder, struct error *error)

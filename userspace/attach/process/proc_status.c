@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attach/process/proc_status.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,4 +113,25 @@ int proc_status_read(struct proc_status *status, pid_t pid)
 	read_user(status, text);
 	last_number(text, "\nNSpid:", &status->inner_pid);
 	return last_number(text, "\nTgid:", &status->tgid) ? 0 : -EBADMSG;
+}
+
+bool proc_status_is_strict(pid_t pid)
+{
+	const struct dirent *entry;
+	bool is_strict = false;
+	char path[64];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && !is_strict && (entry = readdir(tasks))) {
+		char text[4096];
+		pid_t mode = 0, tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		is_strict = tid > 0 && !read_file(tid, "status", text, sizeof(text)) &&
+			    last_number(text, "\nSeccomp:", &mode) && mode == SECCOMP_MODE_STRICT;
+	}
+	if (tasks)
+		closedir(tasks);
+	return is_strict;
 }

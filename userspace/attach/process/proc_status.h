@@ -25,4 +25,11 @@ struct proc_status {
 /* 0; -ESRCH: there is none; errors of open and read; -EBADMSG: not what a kernel writes. */
 int proc_status_read(struct proc_status *status, pid_t pid);
 
+/*
+ * Whether a thread of the process is in seccomp's strict mode, where it may
+ * neither make memory nor read the time stamp counter. One that cannot be seen
+ * is not.
+ */
+bool proc_status_is_strict(pid_t pid);
+
 #endif
