@@ -83,9 +83,7 @@ __hidden int mark_ring_tell(struct task_struct *task, struct thread_clock *clock
 	emit_header(&out, &event->header, WIRE_STAY, 0, (uint64_t)task->tgid << 32 | (uint32_t)task->pid,
 		    now_ns);
 	event->since_ns = clock->now.since_ns;
-	event->wake_ns = clock->now.wake_ns;
 	event->state = clock->now.state;
-	event->reason = clock->now.reason;
 	event->is_still_on_cpu = is_still_on_cpu;
 	__builtin_memset(event->padding, 0, sizeof(event->padding));
 	event->clocks = clock->clocks;

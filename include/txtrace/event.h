@@ -415,12 +415,10 @@ struct wire_pool {
 /* STAY: what header.tid's clocks were when they last moved; it was on its CPU until header.time_ns. */
 struct wire_stay {
 	struct wire_header header;
-	uint64_t since_ns;       /* as in struct state_clock, from here on */
-	uint64_t wake_ns;
-	uint8_t state;
-	uint8_t reason;
+	uint64_t since_ns;
+	uint8_t state;           /* enum wire_thread_state; not on a CPU: the kernel hid that it came */
 	uint8_t is_still_on_cpu; /* it was asked; else it leaves the CPU now */
-	uint8_t padding[5];
+	uint8_t padding[6];
 	struct wire_clocks clocks;
 };
 
@@ -461,7 +459,7 @@ _Static_assert(sizeof(struct wire_text) == 56, "wire_text");
 _Static_assert(sizeof(struct wire_key) == 104, "wire_key");
 _Static_assert(sizeof(struct wire_process) == 216, "wire_process");
 _Static_assert(sizeof(struct wire_pool) == 48, "wire_pool");
-_Static_assert(sizeof(struct wire_stay) == 184, "wire_stay");
+_Static_assert(sizeof(struct wire_stay) == 176, "wire_stay");
 
 /* What the kernel side did not send because nobody wants it. */
 enum wire_left_out {

@@ -20,13 +20,16 @@
 
 /* Between a slot's being taken and our seeing that lies the time that a store takes to another CPU. */
 #define STORE_NS 10000u
+/* The end of a process is told when its first thread ends: the others go on for a moment. */
+#define OVER_NS 1000000000u
 
 struct process_pool {
 	uint32_t tgid;
 	uint64_t address;
+	uint64_t since_ns; /* when it was told of */
 	uint64_t label_base;
 	struct mark_pool *pool; /* NULL: it cannot be read */
-	bool is_over;		/* the process has another program, or none */
+	uint64_t over_ns;	/* since when the process has another program, or none; 0: it has it */
 };
 
 /* A thread has ended, or (tid 0) a process has another program, or none. */
@@ -119,19 +122,35 @@ static int open_pool(const struct mark_rings *marks, struct process_pool *pool)
 	return mark_pool_open(&pool->pool, again, pool->address);
 }
 
+static void free_pool(struct process_pool *pool)
+{
+	mark_pool_close(pool->pool);
+	free(pool);
+}
+
+static void close_pool(struct mark_rings *marks, struct process_pool *pool)
+{
+	id_map_remove(&marks->pools, pool->address, pool->tgid);
+	free_pool(pool);
+}
+
 /* NULL: no memory. */
-static struct process_pool *get_pool(struct mark_rings *marks, uint32_t tgid, uint64_t address)
+static struct process_pool *get_pool(struct mark_rings *marks, uint32_t tgid, uint64_t address,
+				     uint64_t time_ns)
 {
 	struct process_pool *pool = id_map_get(&marks->pools, address, tgid);
 	int err;
 
-	if (pool && !pool->is_over)
+	if (pool && !pool->over_ns)
 		return pool;
+	if (pool) /* another program has made one at the same address */
+		close_pool(marks, pool);
 	pool = calloc(1, sizeof(*pool));
 	if (!pool)
 		return NULL;
 	pool->tgid = tgid;
 	pool->address = address;
+	pool->since_ns = time_ns;
 	if (id_map_put(&marks->pools, pool->address, pool->tgid, pool)) {
 		free(pool);
 		return NULL;
@@ -146,20 +165,15 @@ static struct process_pool *get_pool(struct mark_rings *marks, uint32_t tgid, ui
 	return pool;
 }
 
-static void free_pool(struct process_pool *pool)
-{
-	mark_pool_close(pool->pool);
-	free(pool);
-}
-
 void mark_rings_see(struct mark_rings *marks, uint32_t tgid, uint64_t address)
 {
-	get_pool(marks, tgid, address); /* without memory for it, when it is told by the probe */
+	get_pool(marks, tgid, address,
+		 clock_now_ns()); /* without memory for it, when it is told by the probe */
 }
 
 static int hear_pool(struct mark_rings *marks, const struct wire_pool *wire)
 {
-	struct process_pool *pool = get_pool(marks, wire->header.tgid, wire->address);
+	struct process_pool *pool = get_pool(marks, wire->header.tgid, wire->address, wire->header.time_ns);
 	int err;
 
 	if (!pool)
@@ -195,10 +209,11 @@ static void end_one(struct mark_rings *marks, const struct ending *ending)
 	struct process_pool *pool;
 
 	for (size_t i = 0; (pool = id_map_next(&marks->pools, &i));) {
-		if (pool->tgid != ending->tgid)
+		if (pool->tgid != ending->tgid || pool->since_ns > ending->time_ns)
 			continue;
-		pool->is_over |= !ending->tid;
-		if (pool->pool)
+		if (!ending->tid)
+			pool->over_ns = ending->time_ns;
+		else if (pool->pool)
 			mark_pool_end_thread(pool->pool, ending->tid, ending->time_ns);
 	}
 	if (ending->tid)
@@ -412,20 +427,19 @@ static int drain_pools(struct mark_rings *marks, uint64_t now_ns)
 	return err;
 }
 
-static void close_pools(struct mark_rings *marks)
+static void close_pools(struct mark_rings *marks, uint64_t now_ns)
 {
 	struct process_pool *pool;
 
 	for (size_t i = 0; (pool = id_map_next(&marks->pools, &i));) {
-		if (!pool->is_over)
+		if (!pool->over_ns || now_ns < pool->over_ns + OVER_NS)
 			continue;
-		id_map_remove(&marks->pools, pool->address, pool->tgid);
-		free_pool(pool);
+		close_pool(marks, pool);
 		i = 0; /* what is removed may have moved others */
 	}
 }
 
-int mark_rings_drain(struct mark_rings *marks)
+int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns)
 {
 	uint64_t now_ns = counter_clock_look(&marks->clock), before_ns = marks->drain_ns;
 	int err;
@@ -434,12 +448,13 @@ int mark_rings_drain(struct mark_rings *marks)
 						      .cpu = LOSS_CPU_UNKNOWN,
 						      .size = sizeof(marks->loss),
 						      .time_ns = before_ns } };
-	marks->drain_ns = now_ns - STORE_NS;
+	/* a thread that has told of its lane since then is not known, and what it has marked not read */
+	marks->drain_ns = now_ns - STORE_NS < told_ns ? now_ns - STORE_NS : told_ns;
 	for (size_t i = 0; i < marks->ending_cnt; i++)
 		end_one(marks, &marks->endings[i]);
 	marks->ending_cnt = 0;
 	err = drain_pools(marks, now_ns);
-	close_pools(marks);
+	close_pools(marks, now_ns);
 	if (!err && marks->loss.span_event_cnt) {
 		marks->loss.last_ns = clock_now_ns();
 		err = marks->options.push_loss(marks->options.context, &marks->loss);

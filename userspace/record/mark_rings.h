@@ -4,8 +4,8 @@
  * the probe that tells of it to records as the kernel side sends them.
  *
  *	mark_rings_hear(marks, record, size);  each record of the kernel's rings
- *	mark_rings_drain(marks);               what is in the pools; then
- *	mark_rings_settle(marks, told_ns);     once all stays up to then were heard
+ *	mark_rings_drain(marks, told_ns);      what is in the pools, once all up to then was heard
+ *	mark_rings_settle(marks, told_ns);     likewise, later
  *	mark_rings_watermark_ns(marks);        up to there everything has been pushed
  *
  * A pool is opened through the process reader, and only if it is what the
@@ -44,8 +44,12 @@ void mark_rings_see(struct mark_rings *marks, uint32_t tgid, uint64_t address);
 /* A record of the kernel's; those that are about no pool are none of ours. 0 or a negative errno: final. */
 int mark_rings_hear(struct mark_rings *marks, const void *record, size_t size);
 
-/* Takes what is there. 1: marks wait for their stays; 0; a negative errno, or what push returned. */
-int mark_rings_drain(struct mark_rings *marks);
+/*
+ * Takes what is there: of threads that have told of their lanes. Everything that
+ * the kernel side sent up to told_ns has been heard. 1: marks wait for their
+ * stays; 0; a negative errno, or what push returned.
+ */
+int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns);
 int mark_rings_settle(struct mark_rings *marks, uint64_t told_ns);
 
 /* What is marked later does not count. */

@@ -133,23 +133,33 @@ static int take_loss(void *context, const struct wire_loss *loss)
 	return pipeline_push_loss(context, loss);
 }
 
+/* Up to then all that the kernel side has sent was taken. */
+static uint64_t told_until_ns(const struct recorder *recorder)
+{
+	uint64_t told_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < recorder->ring_cnt; i++)
+		if (ring_set_watermark_ns(recorder->rings, i) < told_ns)
+			told_ns = ring_set_watermark_ns(recorder->rings, i);
+	return told_ns;
+}
+
 /*
  * What was marked in memory. Who has marked and is still on its CPU is asked for its clocks; the others have
  * told theirs when they left it.
  */
 static int drain_marks(struct recorder *recorder)
 {
+	int err = mark_rings_drain(recorder->marks, told_until_ns(recorder));
 	uint64_t told_ns;
-	int err = mark_rings_drain(recorder->marks);
 
 	if (err <= 0)
 		return err;
 	told_ns = clock_now_ns();
 	kernel_side_ask(recorder->kernel);
 	err = ring_set_drain(recorder->rings, take_event, recorder);
-	for (size_t i = 0; i < recorder->ring_cnt; i++)
-		if (ring_set_watermark_ns(recorder->rings, i) < told_ns)
-			told_ns = ring_set_watermark_ns(recorder->rings, i);
+	if (told_until_ns(recorder) < told_ns)
+		told_ns = told_until_ns(recorder);
 	return err ? err : mark_rings_settle(recorder->marks, told_ns);
 }
 
@@ -554,6 +564,8 @@ static int finish(struct recorder *recorder)
 		recorder_detach(recorder);
 	log_writer_drop_no_more(recorder->log);
 	err = recorder_drain(recorder);
+	if (!err && recorder->marks) /* nothing more is told */
+		err = mark_rings_settle(recorder->marks, UINT64_MAX);
 	if (!err)
 		err = pipeline_finish(recorder->pipeline, end_ns);
 	target_set_stats(recorder->targets, &targets);

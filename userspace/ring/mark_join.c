@@ -116,12 +116,7 @@ static size_t size_of(const union marked *mark)
 /* As the kernel side reads a thread's clocks (bpf/thread_clock.h); nothing that was stolen is known. */
 static struct wire_clocks clocks_at(const struct wire_stay *stay, uint64_t time_ns)
 {
-	const struct state_clock now = {
-		.since_ns = stay->since_ns,
-		.wake_ns = stay->wake_ns,
-		.state = stay->state,
-		.reason = stay->reason,
-	};
+	const struct state_clock now = { .since_ns = stay->since_ns, .state = stay->state };
 	struct wire_clocks clocks = stay->clocks;
 
 	state_clock_settle(&now, time_ns, 0, &clocks);
@@ -139,7 +134,8 @@ static int push(struct mark_join *join, struct thread *thread, union marked *mar
 	size_t size = size_of(mark);
 	struct wire_clocks clocks;
 
-	if (!stay) {
+	/* the kernel did not tell that it came onto its CPU: its clocks there do not know that it ran */
+	if (!stay || stay->state != WIRE_THREAD_ON_CPU) {
 		header->flags |= WIRE_NO_CLOCKS;
 		header->size = (uint16_t)size;
 		return join->push(join->context, mark, size);
@@ -149,12 +145,9 @@ static int push(struct mark_join *join, struct thread *thread, union marked *mar
 	if (header->time_ns > stay->header.time_ns && !stay->is_still_on_cpu)
 		header->time_ns = stay->header.time_ns;
 	header->cpu = stay->header.cpu;
-	if (stay->state == WIRE_THREAD_ON_CPU && stay->since_ns == thread->reported_ns &&
-	    size == sizeof(mark->span))
+	if (stay->since_ns == thread->reported_ns && size == sizeof(mark->span))
 		return join->push(join->context, mark, size);
 	header->flags |= WIRE_HAS_CLOCKS;
-	if (stay->state != WIRE_THREAD_ON_CPU)
-		header->flags |= WIRE_NOT_ARRIVED;
 	thread->reported_ns = stay->since_ns;
 	clocks = clocks_at(stay, header->time_ns);
 	header->size = (uint16_t)(size + sizeof(clocks));
