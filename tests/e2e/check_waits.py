@@ -95,7 +95,8 @@ class Gives:
                 self.by_pair[member["tid"], target].append((least - CLOCK_NS, most + CLOCK_NS, span))
 
     def at(self, waker, wakee, time):
-        return next((span for least, most, span in self.by_pair[waker, wakee] if least <= time <= most), None)
+        """In which spans it may have been: the moments of two gives may touch each other, as far as the clocks tell."""
+        return [span for least, most, span in self.by_pair[waker, wakee] if least <= time <= most]
 
 
 def blocks_of(lines, members):
@@ -132,9 +133,9 @@ def check_storm(members, lines):
         if wake["interrupt"] or wake["waker_tid"] not in tids:
             problems.append(f"{wake['tid']} was woken by an interrupt or a stranger: {wake}")
             continue
-        span = gives.at(wake["waker_tid"], wake["tid"], wake["time_ns"])
-        check(span is not None, f"{wake['waker_tid']} is named, and gave nothing to {wake['tid']} at that time: {wake}")
-        check(span in (None, wake["waker_span"]), f"the waker worked for the span {span}: {wake}")
+        spans = gives.at(wake["waker_tid"], wake["tid"], wake["time_ns"])
+        check(spans, f"{wake['waker_tid']} is named, and gave nothing to {wake['tid']} at that time: {wake}")
+        check(not spans or wake["waker_span"] in spans, f"the waker worked for the spans {spans}: {wake}")
         check(wake["span"] == "0", f"it waited in no span: {wake}")
     given = sum(len(member["gives"]) for member in members)
     check(counts["all"] >= given / 20, f"{given} tokens were given, and only {counts['all']} blocks are in the log: this was no storm")
