@@ -33,7 +33,8 @@ turns_are_whole() { # turns_are_whole LOG CNT
 
 all_of_a_short_program() {
 	"$recorder" -q -o "$tmp/short.txtrace" -- "$programs/counted" --turns 20000 --progress "$tmp/short.progress" || fail "ended with $?" || return
-	turns_are_whole "$tmp/short.txtrace" 20000
+	turns_are_whole "$tmp/short.txtrace" 20000 || return
+	"$reader" info "$tmp/short.txtrace" | grep -q '^options .*--marks ring' || fail "the log does not say how its marks came"
 }
 
 # The log has each span that had ended when the program was killed, and at most one more.
