@@ -40,6 +40,7 @@ struct mark_join {
 	mark_join_push push;
 	void *context;
 	struct id_map threads; /* tid, 0 -> struct thread */
+	struct thread *last; /* that was asked for; NULL: none, or it is gone */
 	uint64_t added_cnt;
 };
 
@@ -77,10 +78,15 @@ void mark_join_free(struct mark_join *join)
 /* It is made if it is not there; NULL: no memory. */
 static struct thread *get_thread(struct mark_join *join, uint32_t tid)
 {
-	struct thread *thread = id_map_get(&join->threads, tid, 0);
+	struct thread *thread = join->last;
 
-	if (thread)
+	if (thread && thread->tid == tid)
 		return thread;
+	thread = id_map_get(&join->threads, tid, 0);
+	if (thread) {
+		join->last = thread;
+		return thread;
+	}
 	thread = calloc(1, sizeof(*thread));
 	if (thread && id_map_put(&join->threads, tid, 0, thread)) {
 		free(thread);
@@ -262,6 +268,7 @@ int mark_join_settle(struct mark_join *join, uint64_t told_ns)
 		err = match(join, thread, told_ns);
 		if (!err && is_over(thread, told_ns)) {
 			id_map_remove(&join->threads, thread->tid, 0);
+			join->last = NULL;
 			free_thread(thread);
 			i = 0; /* what is removed may have moved others */
 		}
