@@ -324,6 +324,21 @@ static void forget_next(struct lane *lane, size_t at)
 	memmove(&lane->next[at], &lane->next[at + 1], (lane->next_cnt - at) * sizeof(*lane->next));
 }
 
+/* Where a signal handler was quicker the thread has given the chunk back, and another one may have it. */
+static bool is_still_taken(const struct mark_pool *pool, const struct lane *lane,
+			   const struct next_chunk *next)
+{
+	return __atomic_load_n(&head_of(pool)->chunks[next->chunk], __ATOMIC_ACQUIRE) ==
+	       (MARK_CHUNK_SLOTS_OF | (uint64_t)next->turn << 32 | lane->place);
+}
+
+static void forget_given_back(const struct mark_pool *pool, struct lane *lane)
+{
+	for (size_t at = lane->next_cnt; at-- > 0;)
+		if (!is_still_taken(pool, lane, &lane->next[at]))
+			forget_next(lane, at);
+}
+
 static bool has_first_slot(const struct mark_pool *pool, uint32_t chunk)
 {
 	const struct mark_slot *slot = (const void *)(pool->memory + (size_t)chunk * MARK_CHUNK_BYTES);
@@ -343,6 +358,7 @@ static bool go_on(struct mark_pool *pool, struct lane *lane, uint64_t position)
 	bool is_last = MARK_TURN(position) == turn;
 	size_t at = 0;
 
+	forget_given_back(pool, lane);
 	while (at < lane->next_cnt &&
 	       (lane->next[at].turn != turn ||
 		(is_last && (lane->next[at].chunk + 1) * MARK_PLACES_IN_CHUNK != MARK_END_PLACE(position))))
@@ -468,6 +484,7 @@ static void end_lane(struct mark_pool *pool, struct lane *lane)
 {
 	if (lane->end_place != lane->place + 1)
 		give_chunk(pool, lane->end_place / MARK_PLACES_IN_CHUNK - 1);
+	forget_given_back(pool, lane);
 	while (lane->next_cnt)
 		give_chunk(pool, lane->next[--lane->next_cnt].chunk);
 	for (uint32_t chunk = MARK_HEAD_CHUNKS; lane->has_kept && chunk < MARK_CHUNK_COUNT; chunk++)
