@@ -23,6 +23,9 @@
 /* The end of a process is told when its first thread ends: the others go on for a moment. */
 #define OVER_NS 1000000000u
 
+/* Object files of one process that mark: of further ones it goes through the probe. */
+#define PROCESS_POOLS_MAX 64
+
 struct process_pool {
 	uint32_t tgid;
 	uint64_t address;
@@ -134,50 +137,81 @@ static void close_pool(struct mark_rings *marks, struct process_pool *pool)
 	free_pool(pool);
 }
 
-/* NULL: no memory. */
-static struct process_pool *get_pool(struct mark_rings *marks, uint32_t tgid, uint64_t address,
-				     uint64_t time_ns)
+/* What is told may be made up, again and again with another address. */
+static bool has_too_many(const struct mark_rings *marks, uint32_t tgid)
+{
+	const struct process_pool *pool;
+	size_t cnt = 0;
+
+	for (size_t i = 0; cnt < PROCESS_POOLS_MAX && (pool = id_map_next(&marks->pools, &i));)
+		cnt += pool->tgid == tgid;
+	return cnt == PROCESS_POOLS_MAX;
+}
+
+/* 0, -ENOMEM; -E2BIG: the process has too many. */
+static int add_pool(struct mark_rings *marks, struct process_pool **result, uint32_t tgid, uint64_t address,
+		    uint64_t time_ns)
+{
+	struct process_pool *pool;
+
+	if (has_too_many(marks, tgid))
+		return -E2BIG;
+	pool = calloc(1, sizeof(*pool));
+	if (!pool)
+		return -ENOMEM;
+	pool->tgid = tgid;
+	pool->address = address;
+	pool->since_ns = time_ns;
+	if (id_map_put(&marks->pools, address, tgid, pool)) {
+		free(pool);
+		return -ENOMEM;
+	}
+	*result = pool;
+	return 0;
+}
+
+/* One that is there, or a new one, which is opened and accepted, if that is possible. As add_pool(). */
+static int get_pool(struct mark_rings *marks, struct process_pool **result, uint32_t tgid, uint64_t address,
+		    uint64_t time_ns)
 {
 	struct process_pool *pool = id_map_get(&marks->pools, address, tgid);
 	int err;
 
-	if (pool && !pool->over_ns)
-		return pool;
-	if (pool) /* another program has made one at the same address */
+	if (pool && pool->over_ns) { /* another program has made one at the same address */
 		close_pool(marks, pool);
-	pool = calloc(1, sizeof(*pool));
-	if (!pool)
-		return NULL;
-	pool->tgid = tgid;
-	pool->address = address;
-	pool->since_ns = time_ns;
-	if (id_map_put(&marks->pools, pool->address, pool->tgid, pool)) {
-		free(pool);
-		return NULL;
+		pool = NULL;
 	}
-	err = open_pool(marks, pool);
+	*result = pool;
+	if (pool)
+		return 0;
+	err = add_pool(marks, result, tgid, address, time_ns);
+	if (err)
+		return err;
+	err = open_pool(marks, *result);
 	if (err == -EBUSY && marks->options.tell_busy)
 		marks->options.tell_busy(marks->options.context, tgid);
 	if (err)
-		return pool;
+		return 0;
 	marks->stats.pool_cnt++;
-	mark_pool_accept(pool->pool);
-	return pool;
+	mark_pool_accept((*result)->pool);
+	return 0;
 }
 
 void mark_rings_see(struct mark_rings *marks, uint32_t tgid, uint64_t address)
 {
-	get_pool(marks, tgid, address,
-		 clock_now_ns()); /* without memory for it, when it is told by the probe */
+	struct process_pool *pool;
+
+	/* without memory for it, when it is told by the probe */
+	get_pool(marks, &pool, tgid, address, clock_now_ns());
 }
 
 static int hear_pool(struct mark_rings *marks, const struct wire_pool *wire)
 {
-	struct process_pool *pool = get_pool(marks, wire->header.tgid, wire->address, wire->header.time_ns);
-	int err;
+	struct process_pool *pool;
+	int err = get_pool(marks, &pool, wire->header.tgid, wire->address, wire->header.time_ns);
 
-	if (!pool)
-		return -ENOMEM;
+	if (err)
+		return err == -ENOMEM ? err : 0;
 	pool->label_base = wire->label_base;
 	if (!wire->lane || !pool->pool)
 		return 0;
