@@ -206,7 +206,8 @@ static int match(struct mark_join *join, struct thread *thread, uint64_t told_ns
 	if (at == thread->stay_cnt && at)
 		at--;
 	thread->stay_cnt -= at;
-	memmove(thread->stays, thread->stays + at, thread->stay_cnt * sizeof(*thread->stays));
+	if (at)
+		memmove(thread->stays, thread->stays + at, thread->stay_cnt * sizeof(*thread->stays));
 	return err;
 }
 

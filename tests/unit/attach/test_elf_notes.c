@@ -54,7 +54,7 @@ static void the_probes_of_this_program_are_where_its_symbols_are(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(elf_notes_read(&notes, fd), 0);
 	assert_int_equal(proc_maps_read(&maps, getpid()), 0);
-	assert_int_equal(notes.cnt, 15);
+	assert_int_equal(notes.cnt, 16);
 	assert_int_equal(notes.skipped_cnt, 0);
 
 	assert_non_null(find_note(&notes, "begin"));
