@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# takes long: some seconds of a CPU
 # pprof, Speedscope and CSV: what the log says, added up, and in the words of readers of these formats.
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh || exit

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# takes long: some seconds of a CPU
 # Sui's transaction trace as an export: what was imported comes back byte for byte, keyed spans become transactions, and what has no room is told.
 # TXTRACE_SAMPLES: where the samples are.
 # shellcheck source=tests/cli/cli.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# takes long: some seconds of a CPU
 # FTR as a log and back: made files with known answers, the samples beside the tree, and files that somebody has changed.
 # TXTRACE_SAMPLES: where the samples are. TXTRACE_HOSTILE_FILES says how many of the latter: 10 as it is; TXTRACE_SEED: others.
 # shellcheck source=tests/cli/cli.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# takes long: some seconds of a CPU
 # Monad's event rings as a log: made rings with known answers, the samples beside the tree, a ring that a writer writes meanwhile, and rings that
 # somebody has changed. TXTRACE_SAMPLES: where the samples are. TXTRACE_HOSTILE_FILES: how many changed ones (20); TXTRACE_SEED: others.
 # shellcheck source=tests/cli/cli.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# takes long: some seconds of a CPU
 # The log in SQL: the same as the other commands say, for all logs of this folder and all golden ones; and nothing but reading.
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh || exit
