@@ -13,6 +13,7 @@
 #include "process_target.h"
 #include "span_filter.h"
 #include "thread_clock.h"
+#include "txtrace/mark_ring.h"
 
 #include <bpf/bpf_tracing.h>
 
@@ -347,31 +348,6 @@ PROBE_PROGRAM("uprobe", on_key_event, uint64_t key, uint64_t length, uint64_t na
 
 /* ---- the probe of the ring ---- */
 
-/* What the ring's probe is told, numbered as in include/txtrace.h. */
-enum ring_mark {
-	RING_BEGIN = 1,
-	RING_BEGIN_DETACHED = 2,
-	RING_ENTER = 3,
-	RING_EXIT = 4,
-	RING_END = 5,
-	RING_EVENT = 8,
-	RING_COUNTER = 9,
-	RING_LINK = 10,
-	RING_ATTR = 16, /* + enum attr_type */
-	RING_TAG = 88,
-	RING_ATTR_STRING = 89,
-	RING_KEY_BEGIN = 90,
-	RING_KEY_ENTER = 91,
-	RING_KEY_EXIT = 92,
-	RING_KEY_END = 93,
-	RING_KEY_EVENT = 94,
-	RING_POOL = 96,
-	RING_LANE = 97,
-	RING_FILLING = 98,
-};
-
-#define RING_PLACE_BYTES 256
-
 static __noinline int ring_announce(struct pt_regs *ctx)
 {
 	uint64_t pool = PT_REGS_PARM4(ctx), lane = PT_REGS_PARM5(ctx);
@@ -382,7 +358,7 @@ static __noinline int ring_announce(struct pt_regs *ctx)
 	if (!clock)
 		return 0;
 	if (lane && cfg_has_mark_rings) {
-		mark_ring_add_lane(pool + lane * RING_PLACE_BYTES);
+		mark_ring_add_lane(pool + lane * MARK_PLACE_BYTES);
 		clock->has_lanes = 1;
 	}
 	event = emit_reserve(&out, WIRE_POOL, sizeof(*event));
@@ -392,7 +368,7 @@ static __noinline int ring_announce(struct pt_regs *ctx)
 	event->address = pool;
 	event->lane = lane;
 	event->label_base = label_base(ctx);
-	if (PT_REGS_PARM1(ctx) == RING_FILLING)
+	if (PT_REGS_PARM1(ctx) == MARK_FILLING)
 		bpf_ringbuf_submit(event, BPF_RB_FORCE_WAKEUP);
 	else
 		emit_submit(&out, event);
@@ -432,9 +408,9 @@ static __noinline int ring_end(struct pt_regs *ctx)
 
 static __noinline int ring_mark(struct pt_regs *ctx)
 {
-	if (PT_REGS_PARM1(ctx) == RING_EVENT)
+	if (PT_REGS_PARM1(ctx) == MARK_EVENT)
 		return on_event_body(ctx, RING_ID, RING_NAME);
-	if (PT_REGS_PARM1(ctx) == RING_COUNTER)
+	if (PT_REGS_PARM1(ctx) == MARK_COUNTER)
 		return on_counter_body(ctx, RING_NAME, RING_VALUE);
 	return on_link_body(ctx, RING_ID, RING_VALUE, RING_NAME);
 }
@@ -443,46 +419,46 @@ static __noinline int ring_text(struct pt_regs *ctx)
 {
 	uint64_t kind = PT_REGS_PARM1(ctx);
 
-	if (kind == RING_TAG)
+	if (kind == MARK_TAG)
 		return on_tag_body(ctx, RING_ID, RING_VALUE);
-	if (kind == RING_ATTR_STRING)
+	if (kind == MARK_ATTR_STRING)
 		return on_attr_body(ctx, RING_ID, RING_NAME, ATTR_STRING, RING_VALUE);
-	return on_attr_body(ctx, RING_ID, RING_NAME, kind - RING_ATTR, RING_VALUE);
+	return on_attr_body(ctx, RING_ID, RING_NAME, kind - MARK_ATTR, RING_VALUE);
 }
 
 static __noinline int ring_key(struct pt_regs *ctx)
 {
 	uint64_t kind = PT_REGS_PARM1(ctx), key = RING_VALUE, length = RING_LENGTH;
 
-	if (kind == RING_KEY_BEGIN)
+	if (kind == MARK_KEY_BEGIN)
 		return on_key_begin_body(ctx, RING_NAME, key, length);
-	if (kind == RING_KEY_ENTER)
+	if (kind == MARK_KEY_ENTER)
 		return on_key_enter_body(ctx, key, length);
-	if (kind == RING_KEY_EXIT)
+	if (kind == MARK_KEY_EXIT)
 		return on_key_exit_body(ctx, key, length);
-	return kind == RING_KEY_END ? on_key_end_body(ctx, key, length)
+	return kind == MARK_KEY_END ? on_key_end_body(ctx, key, length)
 				    : on_key_event_body(ctx, key, length, RING_NAME);
 }
 
 PROBE_PROGRAM("uprobe", on_ring, uint64_t kind)
 {
-	if (kind == RING_BEGIN)
+	if (kind == MARK_BEGIN)
 		return ring_begin(ctx);
-	if (kind == RING_END)
+	if (kind == MARK_END)
 		return ring_end(ctx);
-	if (kind == RING_BEGIN_DETACHED)
+	if (kind == MARK_BEGIN_DETACHED)
 		return ring_begin_detached(ctx);
-	if (kind == RING_ENTER)
+	if (kind == MARK_ENTER)
 		return ring_enter(ctx);
-	if (kind == RING_EXIT)
+	if (kind == MARK_EXIT)
 		return ring_exit(ctx);
-	if (kind >= RING_EVENT && kind <= RING_LINK)
+	if (kind >= MARK_EVENT && kind <= MARK_LINK)
 		return ring_mark(ctx);
-	if (kind > RING_ATTR && kind <= RING_ATTR_STRING)
+	if (kind > MARK_ATTR && kind <= MARK_ATTR_STRING)
 		return ring_text(ctx);
-	if (kind >= RING_KEY_BEGIN && kind <= RING_KEY_EVENT)
+	if (kind >= MARK_KEY_BEGIN && kind <= MARK_KEY_EVENT)
 		return ring_key(ctx);
-	return kind >= RING_POOL && kind <= RING_FILLING ? ring_announce(ctx) : 0;
+	return kind >= MARK_POOL && kind <= MARK_FILLING ? ring_announce(ctx) : 0;
 }
 
 /* ---- for foreign.bpf.c ---- */

@@ -33,11 +33,11 @@
  *     parent it means that there is none: the span is a root.
  *   - A span that names no parent is a child of the span that its thread entered
  *     last and is still in, if there is one.
- *   - A text (of a tag, an attribute, a key) is read by the tracer, or, where
- *     marks go into memory (the ring, below), by the program itself: then one that
- *     cannot be read is a fault of the program's. NULL is no text.
+ *   - Strings and keys are read by the tracer or, where marks go into shared
+ *     memory (the ring, below), by the program itself. There, an address that
+ *     cannot be read is a fault of the program. NULL is no string.
  *   - They work in any thread, after fork, and in signal handlers (there is one
- *     limit, see txtrace_start_).
+ *     limit, see txtrace_mark_).
  *
  * What tracers rely on (ABI: it does not change)
  *   Each object file (executable, shared library, plugin) holds one copy of each
@@ -462,7 +462,8 @@ struct txtrace_slot_ {
  * position: turn << 44 | end << 24 | how many slots are taken. `end` is the
  * place behind the slots that it is about: a chunk's 128, or the lane's own 3,
  * of which the first 125 are said to be taken from the start. `turn` counts the
- * changes from one to the next. Nobody but its thread writes it.
+ * changes from one to the next. Only its thread writes it, but for a recorder
+ * that takes over from another one: it says that all slots are taken.
  */
 struct txtrace_lane_ {
 	uint64_t position;
@@ -966,8 +967,8 @@ TXTRACE_INLINE_ void txtrace_fill_(struct txtrace_slot_ *slot, uint64_t kind, ui
  * What every macro calls while somebody traces. Returns the id of a span that
  * begins; for other kinds, whether it is in the ring. `name` is a label or name.
  * `value` is the parent, the value, or the address of a text; then `stamp` is
- * its length << 32 | the number of its pieces. PIECE: its three words, and what
- * it is.
+ * its length << 32 | the number that its pieces have. PIECE: its three words, and
+ * as the stamp its commit without the kind.
  *
  * Of ids: `next` is this thread's next one; if it lacks the bit
  * TXTRACE_ID_BLOCK_, the thread has no block (any more). A signal handler that

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The memory in which a program marks, as its reader sees it: version 1 of what
  * include/txtrace.h calls the ring, which says how it is written. A test holds
@@ -8,7 +8,9 @@
 #ifndef TXTRACE_MARK_RING_H
 #define TXTRACE_MARK_RING_H
 
+#ifndef __VMLINUX_H__
 #include <stdint.h>
+#endif
 
 enum mark_kind {
 	MARK_BEGIN = 1,
@@ -28,6 +30,10 @@ enum mark_kind {
 	MARK_KEY_END = 93,
 	MARK_KEY_EVENT = 94,
 	MARK_PIECE = 95,
+	/* of the probe `ring` alone, which tells of the pool and where in it the lane is */
+	MARK_POOL = 96,
+	MARK_LANE = 97,
+	MARK_FILLING = 98, /* it wants to be read at once */
 };
 
 #define MARK_POOL_MAGIC 0x6c6f6f705f787474ull

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "attach/process/proc_maps.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/id_map.h"
 #include "ring/counter_clock.h"
@@ -122,7 +123,7 @@ static int open_pool(const struct mark_rings *marks, struct process_pool *pool)
 	close(fd);
 	if (again < 0)
 		return again;
-	return mark_pool_open(&pool->pool, again, pool->address);
+	return mark_pool_open(&pool->pool, again);
 }
 
 static void free_pool(struct process_pool *pool)
@@ -192,7 +193,6 @@ static int get_pool(struct mark_rings *marks, struct process_pool **result, uint
 		marks->options.tell_busy(marks->options.context, tgid);
 	if (err)
 		return 0;
-	marks->stats.pool_cnt++;
 	mark_pool_accept((*result)->pool);
 	return 0;
 }
@@ -225,15 +225,12 @@ static int hear_pool(struct mark_rings *marks, const struct wire_pool *wire)
  */
 static int hear_end(struct mark_rings *marks, const struct wire_header *header, uint32_t tid)
 {
-	if (marks->ending_cnt == marks->ending_room) {
-		size_t room = marks->ending_room ? 2 * marks->ending_room : 64;
-		struct ending *endings = reallocarray(marks->endings, room, sizeof(*endings));
+	struct ending *endings = array_grow(marks->endings, &marks->ending_room, marks->ending_cnt,
+					    sizeof(*endings));
 
-		if (!endings)
-			return -ENOMEM;
-		marks->endings = endings;
-		marks->ending_room = room;
-	}
+	if (!endings)
+		return -ENOMEM;
+	marks->endings = endings;
 	marks->endings[marks->ending_cnt++] = (struct ending){ header->tgid, tid, header->time_ns };
 	return 0;
 }
@@ -388,6 +385,19 @@ static int push_text(struct mark_rings *marks, struct wire_header *header, const
 	return push_record(marks, &record, size);
 }
 
+static int lose_marks(void *context, uint32_t tid, uint32_t kind, uint64_t cnt)
+{
+	struct mark_rings *marks = context;
+
+	(void)tid;
+	for (size_t i = 1; i < SHAPE_CNT; i++)
+		if (shapes[i].wire_kind && (!kind || (i & (MARK_LOST_KINDS - 1)) == kind))
+			marks->loss.kinds |= UINT64_C(1) << shapes[i].wire_kind;
+	marks->loss.span_event_cnt += cnt;
+	marks->stats.lost_cnt += cnt;
+	return 0;
+}
+
 static int take_mark(void *context, const struct mark *mark)
 {
 	struct mark_rings *marks = context;
@@ -398,10 +408,8 @@ static int take_mark(void *context, const struct mark *mark)
 		.cpu = LOSS_CPU_UNKNOWN,
 	};
 
-	if (mark->kind >= SHAPE_CNT || !shapes[mark->kind].wire_kind) {
-		marks->stats.lost_cnt++; /* no program of ours has written it */
-		return 0;
-	}
+	if (mark->kind >= SHAPE_CNT || !shapes[mark->kind].wire_kind) /* no program of ours has written it */
+		return lose_marks(marks, mark->tid, 0, 1);
 	/* counters advance in steps of 10 ns and more; what comes later is later */
 	if (header.time_ns <= *mark->last_ns)
 		header.time_ns = *mark->last_ns + 1;
@@ -423,19 +431,6 @@ static int take_mark(void *context, const struct mark *mark)
 	case NOTHING:
 		break;
 	}
-	return 0;
-}
-
-static int lose_marks(void *context, uint32_t tid, uint32_t kind, uint64_t cnt)
-{
-	struct mark_rings *marks = context;
-
-	(void)tid;
-	for (size_t i = 1; i < SHAPE_CNT; i++)
-		if (shapes[i].wire_kind && (!kind || (i & (MARK_LOST_KINDS - 1)) == kind))
-			marks->loss.kinds |= UINT64_C(1) << shapes[i].wire_kind;
-	marks->loss.span_event_cnt += cnt;
-	marks->stats.lost_cnt += cnt;
 	return 0;
 }
 

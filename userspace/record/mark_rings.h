@@ -58,7 +58,6 @@ void mark_rings_stop(struct mark_rings *marks, uint64_t end_ns);
 uint64_t mark_rings_watermark_ns(const struct mark_rings *marks);
 
 struct mark_rings_stats {
-	uint64_t pool_cnt;  /* that were ever opened */
 	uint64_t taken_cnt; /* marks */
 	uint64_t lost_cnt;
 };

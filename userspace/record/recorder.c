@@ -22,11 +22,11 @@
 #include "record/no_spans.h"
 #include "record/recorder_state.h"
 #include "record/service/service_manager.h"
-#include "ring/counter_clock.h"
 #include "record/targets/object_names.h"
-#include "txtrace/mark_ring.h"
 #include "record/targets/socket_look.h"
 #include "record/target_start.h"
+#include "ring/counter_clock.h"
+#include "txtrace/mark_ring.h"
 
 /* The rings hold what comes meanwhile. */
 #define LINK_WAIT_NS 3000000000u
@@ -158,8 +158,8 @@ static int check_marks(const struct recorder *recorder, struct error *error)
 {
 	if (!recorder->features.has_task_storage || !recorder->features.has_cookies ||
 	    !counter_clock_is_usable()) {
-		error_set(error, "this kernel or its clock cannot time marks in memory (Linux 5.15 or later "
-				 "can, with the time stamp counter as its clock); use --marks probe");
+		error_set(error, "--marks ring needs Linux 5.15 or later with the CPU's counter as its clock "
+				 "source; use --marks probe");
 		return -ENOTSUP;
 	}
 	for (size_t i = 0; !recorder->options->command && i < target_set_named_cnt(recorder->targets); i++) {
@@ -168,8 +168,8 @@ static int check_marks(const struct recorder *recorder, struct error *error)
 		if (!proc_status_is_strict(pid))
 			continue;
 		error_set(error,
-			  "process %d is in seccomp's strict mode, where a mark in memory would end it; use "
-			  "--marks probe",
+			  "process %d is in seccomp's strict mode, where a mark in shared memory would kill "
+			  "it; use --marks probe",
 			  pid);
 		return -EPERM;
 	}
@@ -419,8 +419,8 @@ static void tell_busy(void *context, uint32_t tgid)
 	const struct recorder *recorder = context;
 
 	messages_say(recorder->messages, MESSAGE_WARNING, "marks",
-		     "another recorder reads what process %u marks, and nothing of that is recorded here; "
-		     "use --marks probe",
+		     "another recorder reads the marks of process %u in shared memory; they are not recorded "
+		     "here; use --marks probe",
 		     tgid);
 }
 
@@ -446,6 +446,16 @@ static struct mark_rings *open_marks(struct recorder *recorder)
 	return mark_rings_new(&options);
 }
 
+/* A mark in memory does not read the steal clock, however exact that is: as where it is late. */
+static enum steal_kind steal_of_marks(const struct recorder *recorder)
+{
+	enum steal_kind kind = recorder->features.steal.kind;
+
+	if (recorder->options->sched == SCHED_NONE)
+		return STEAL_NOT_TOLD;
+	return kind == STEAL_EXACT && recorder->options->marks == MARKS_RING ? STEAL_LATE : kind;
+}
+
 static int open_pipeline(struct recorder *recorder, struct error *error)
 {
 	const struct span_choices *choices = &recorder->options->choices;
@@ -457,8 +467,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 			    .read_literal = read_literal,
 			    .context = recorder },
 		.sched = recorder->options->sched,
-		.steal = recorder->options->sched == SCHED_NONE ? STEAL_NOT_TOLD
-							       : recorder->features.steal.kind,
+		.steal = steal_of_marks(recorder),
 		.filter = { .min_duration_ns = choices->min_duration_ns },
 		.log = recorder->log,
 	};

@@ -115,10 +115,11 @@ static int take_event(void *context, size_t ring, const void *record, size_t siz
 		return pipeline_push(recorder->pipeline, ring, record, size);
 	if (header->kind == WIRE_PROCESS)
 		result = hear_process(recorder, record, size);
-	if (!result && recorder->marks)
+	if (!result && recorder->marks) {
 		result = mark_rings_hear(recorder->marks, record, size);
-	if (header->kind == WIRE_POOL || header->kind == WIRE_STAY)
-		return result;
+		if (header->kind == WIRE_POOL || header->kind == WIRE_STAY)
+			return result;
+	}
 	if (!result && recorder->stacks)
 		result = code_stacks_take(recorder->stacks, record, size, &number);
 	if (result > 0)
@@ -144,6 +145,18 @@ static uint64_t told_until_ns(const struct recorder *recorder)
 	return told_ns;
 }
 
+static void ask_threads(struct recorder *recorder)
+{
+	int err = kernel_side_ask(recorder->kernel);
+
+	if (err && !recorder->has_told_unasked)
+		messages_say(recorder->messages, MESSAGE_WARNING, "marks",
+			     "the kernel runs no program on another CPU (%s): the time of threads that "
+			     "mark and do not leave their CPU is unknown",
+			     strerror(-err));
+	recorder->has_told_unasked |= err != 0;
+}
+
 /*
  * What was marked in memory. Who has marked and is still on its CPU is asked for its clocks; the others have
  * told theirs when they left it.
@@ -156,7 +169,7 @@ static int drain_marks(struct recorder *recorder)
 	if (err <= 0)
 		return err;
 	told_ns = clock_now_ns();
-	kernel_side_ask(recorder->kernel);
+	ask_threads(recorder);
 	err = ring_set_drain(recorder->rings, take_event, recorder);
 	if (told_until_ns(recorder) < told_ns)
 		told_ns = told_until_ns(recorder);
@@ -531,7 +544,7 @@ void recorder_detach(struct recorder *recorder)
 static void stop_marks(struct recorder *recorder)
 {
 	mark_rings_stop(recorder->marks, clock_now_ns());
-	kernel_side_ask(recorder->kernel);
+	ask_threads(recorder);
 }
 
 /*

@@ -78,6 +78,7 @@ struct recorder {
 	bool is_stream_broken;
 	struct code_stacks *stacks; /* NULL: none are recorded, and no futex is named */
 	struct mark_rings *marks; /* NULL: marks come through probes alone */
+	bool has_told_unasked;    /* that threads could not be asked for their clocks */
 	struct pipeline *pipeline;
 	struct object_names *objects;  /* what descriptors refer to */
 	struct label_report *report;   /* of what was recorded, by label */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/id_map.h"
 #include "txtrace/state_clock.h"
 
@@ -40,7 +41,7 @@ struct mark_join {
 	mark_join_push push;
 	void *context;
 	struct id_map threads; /* tid, 0 -> struct thread */
-	struct thread *last; /* that was asked for; NULL: none, or it is gone */
+	struct thread *last;   /* that was asked for; NULL: none, or it is gone */
 	uint64_t added_cnt;
 };
 
@@ -95,21 +96,6 @@ static struct thread *get_thread(struct mark_join *join, uint32_t tid)
 	if (thread)
 		thread->tid = tid;
 	return thread;
-}
-
-static int grow(void **items, size_t *room, size_t cnt, size_t size)
-{
-	size_t more = *room ? 2 * *room : 16;
-	void *grown;
-
-	if (cnt < *room)
-		return 0;
-	grown = reallocarray(*items, more, size);
-	if (!grown)
-		return -ENOMEM;
-	*items = grown;
-	*room = more;
-	return 0;
 }
 
 static size_t size_of(const union marked *mark)
@@ -222,9 +208,11 @@ int mark_join_add(struct mark_join *join, const struct wire_header *record)
 		memmove(thread->marks, thread->marks + thread->first, thread->cnt * sizeof(*thread->marks));
 		thread->first = 0;
 	}
-	if (grow((void **)&thread->marks, &thread->room, thread->first + thread->cnt, sizeof(*waiting)))
+	waiting = array_grow(thread->marks, &thread->room, thread->first + thread->cnt, sizeof(*waiting));
+	if (!waiting)
 		return -ENOMEM;
-	waiting = &thread->marks[thread->first + thread->cnt];
+	thread->marks = waiting;
+	waiting += thread->first + thread->cnt;
 	if (thread->cnt && (waiting - 1)->mark.header.time_ns > record->time_ns)
 		thread->is_unsorted = true;
 	thread->cnt++;
@@ -236,10 +224,15 @@ int mark_join_add(struct mark_join *join, const struct wire_header *record)
 int mark_join_stay(struct mark_join *join, const struct wire_stay *stay)
 {
 	struct thread *thread = get_thread(join, stay->header.tid);
+	struct wire_stay *stays;
 	size_t at;
 
-	if (!thread || grow((void **)&thread->stays, &thread->stay_room, thread->stay_cnt, sizeof(*stay)))
+	if (!thread)
 		return -ENOMEM;
+	stays = array_grow(thread->stays, &thread->stay_room, thread->stay_cnt, sizeof(*stays));
+	if (!stays)
+		return -ENOMEM;
+	thread->stays = stays;
 	/* a thread that was moved has told them to several CPUs' rings, which are read one after the other */
 	for (at = thread->stay_cnt++; at > 0 && thread->stays[at - 1].header.time_ns > stay->header.time_ns;
 	     at--)

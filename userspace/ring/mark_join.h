@@ -11,7 +11,9 @@
  *	mark_join_settle(join, told_ns);           every stay up to then has been told
  *	mark_join_waits_since_ns(join);            up to there all has been pushed
  *
- * A mark whose stay was lost has no clocks: its spans are lower bounds.
+ * A mark whose stay is not known has no clocks: where the time of its spans went
+ * is unknown from there on. If the stay was lost, the loss makes lower bounds of
+ * them, too.
  */
 #ifndef MARK_JOIN_H
 #define MARK_JOIN_H

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/id_map.h"
 #include "ring/mark_pieces.h"
 
@@ -23,6 +24,7 @@ struct next_chunk {
 };
 
 struct lane {
+	struct lane *next_ended;
 	uint32_t place;
 	uint32_t tid;
 	uint64_t since_ns;
@@ -45,7 +47,6 @@ struct lane {
 struct mark_pool {
 	int fd; /* holds the lock: no two readers have one pool */
 	unsigned char *memory;
-	uint64_t address;
 	uint64_t waits_since_ns;
 	struct id_map lanes;		 /* place, 0 -> struct lane */
 	uint64_t seen[MARK_CHUNK_COUNT]; /* what each chunk was when it was last looked at */
@@ -125,7 +126,7 @@ static int map_pool(struct mark_pool *pool, int fd)
 	return is_pool(head_of(pool)) ? 0 : -EPROTO;
 }
 
-int mark_pool_open(struct mark_pool **result, int fd, uint64_t address)
+int mark_pool_open(struct mark_pool **result, int fd)
 {
 	struct mark_pool *pool = calloc(1, sizeof(*pool));
 	int err;
@@ -135,7 +136,6 @@ int mark_pool_open(struct mark_pool **result, int fd, uint64_t address)
 		return -ENOMEM;
 	}
 	pool->fd = fd;
-	pool->address = address;
 	pool->waits_since_ns = UINT64_MAX;
 	id_map_init(&pool->lanes);
 	err = map_pool(pool, fd);
@@ -282,19 +282,15 @@ static void see_chunk(struct mark_pool *pool, uint32_t chunk, uint64_t what)
 {
 	struct lane *lane = id_map_get(&pool->lanes, (uint32_t)what, 0);
 	uint32_t turn = (uint32_t)(what >> 32) & MARK_TURN_MASK;
+	struct next_chunk *next;
 	size_t at;
 
 	if (!lane)
 		return;
-	if (lane->next_cnt == lane->next_room) {
-		size_t room = lane->next_room ? 2 * lane->next_room : 4;
-		struct next_chunk *next = reallocarray(lane->next, room, sizeof(*next));
-
-		if (!next)
-			return;
-		lane->next = next;
-		lane->next_room = room;
-	}
+	next = array_grow(lane->next, &lane->next_room, lane->next_cnt, sizeof(*next));
+	if (!next)
+		return;
+	lane->next = next;
 	for (at = lane->next_cnt++;
 	     at > 0 && turns_between(lane->turn, lane->next[at - 1].turn) > turns_between(lane->turn, turn);
 	     at--)
@@ -499,15 +495,21 @@ static void end_lane(struct mark_pool *pool, struct lane *lane)
 	free_lane(lane);
 }
 
+/* What is removed may move others in the map: so they are all found first. */
 static void end_lanes(struct mark_pool *pool)
 {
-	struct lane *lane;
+	struct lane *lane, *ended = NULL;
 
 	for (size_t i = 0; (lane = id_map_next(&pool->lanes, &i));) {
 		if (!lane->has_ended)
 			continue;
+		lane->next_ended = ended;
+		ended = lane;
+	}
+	while (ended) {
+		lane = ended;
+		ended = lane->next_ended;
 		end_lane(pool, lane);
-		i = 0; /* what is removed may have moved others */
 	}
 }
 

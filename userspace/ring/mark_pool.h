@@ -4,7 +4,7 @@
  * system call and no allocation per mark. include/txtrace.h says how it is
  * written, txtrace/mark_ring.h how it is laid out.
  *
- *	mark_pool_open(&pool, fd, address);
+ *	mark_pool_open(&pool, fd);
  *	mark_pool_accept(pool);                the program marks there from now on
  *	mark_pool_add_lane(pool, place, …);    as the probe `ring` tells
  *	mark_pool_drain(pool, now_ns, …);      again and again
@@ -55,13 +55,13 @@ struct mark_pool_sink {
 };
 
 /*
- * The pool at that address of its process, open for reading and writing at fd,
+ * A pool of another process, open for reading and writing at fd,
  * which is taken over. What an earlier reader has left in it is over: each
  * thread is told to the probe anew before it marks again. -EPROTO: it is none, or
  * of another version; -EBUSY: another reader has it, and lives; -ENOMEM; errors
  * of mmap.
  */
-int mark_pool_open(struct mark_pool **pool, int fd, uint64_t address);
+int mark_pool_open(struct mark_pool **pool, int fd);
 
 void mark_pool_accept(struct mark_pool *pool);
 

@@ -33,7 +33,9 @@ _Static_assert((int)MARK_BEGIN == (int)TXTRACE_MARK_BEGIN_ && (int)MARK_END == (
 	       "the reader numbers marks as the program does");
 _Static_assert((int)MARK_ATTR == (int)TXTRACE_MARK_ATTR_ && (int)MARK_TAG == (int)TXTRACE_MARK_TAG_ &&
 		       (int)MARK_KEY_EVENT == (int)TXTRACE_MARK_KEY_EVENT_ &&
-		       (int)MARK_PIECE == (int)TXTRACE_MARK_PIECE_,
+		       (int)MARK_PIECE == (int)TXTRACE_MARK_PIECE_ &&
+		       (int)MARK_POOL == (int)TXTRACE_MARK_POOL_ &&
+		       (int)MARK_FILLING == (int)TXTRACE_MARK_FILLING_,
 	       "the same");
 _Static_assert(MARK_POOL_MAGIC == TXTRACE_POOL_MAGIC_ && MARK_POOL_BYTES == TXTRACE_POOL_BYTES_ &&
 		       MARK_CHUNK_SLOTS == TXTRACE_CHUNK_SLOTS_ && MARK_LANE_SLOTS == TXTRACE_LANE_SLOTS_ &&
@@ -182,7 +184,7 @@ static int open_world(void **state)
 		return 0; /* each test is skipped */
 	world.memory = (struct txtrace_pool_ *)address;
 	world.now_ns = 1000000;
-	assert_int_equal(mark_pool_open(&world.pool, fd, address), 0);
+	assert_int_equal(mark_pool_open(&world.pool, fd), 0);
 	mark_pool_accept(world.pool);
 	TXTRACE_END(1);
 	find_lanes();
@@ -412,7 +414,7 @@ static void refused_program_goes_to_the_probe(void **state)
 	for (int i = 0; i < 1000; i++)
 		TXTRACE_EVENT(3, "in the ring again");
 	mark_pool_close(world.pool);
-	assert_int_equal(mark_pool_open(&world.pool, open_own((uintptr_t)world.memory), 0), 0);
+	assert_int_equal(mark_pool_open(&world.pool, open_own((uintptr_t)world.memory)), 0);
 	mark_pool_accept(world.pool);
 	TXTRACE_EVENT(4, "of another reader");
 	drain();
@@ -428,7 +430,7 @@ static void reader_follows_another(void **state)
 
 	(void)state;
 	NEED_POOL();
-	assert_int_equal(mark_pool_open(&second, open_own(address), address), -EBUSY);
+	assert_int_equal(mark_pool_open(&second, open_own(address)), -EBUSY);
 	for (int i = 0; i < 300; i++)
 		TXTRACE_EVENT(1, "of the first one");
 	drain();
@@ -438,7 +440,7 @@ static void reader_follows_another(void **state)
 	mark_pool_close(world.pool); /* as if it was killed: the program marks on */
 	for (int i = 0; i < 300; i++)
 		TXTRACE_EVENT(3, "read by nobody");
-	assert_int_equal(mark_pool_open(&world.pool, open_own(address), address), 0);
+	assert_int_equal(mark_pool_open(&world.pool, open_own(address)), 0);
 	mark_pool_accept(world.pool);
 	for (int i = 0; i < 300; i++)
 		TXTRACE_EVENT(4, "of the second one");
@@ -581,7 +583,7 @@ static void nonsense_harms_nobody(void **state)
 		head->magic = MARK_POOL_MAGIC;
 		head->version = MARK_POOL_VERSION;
 		head->bytes = MARK_POOL_BYTES;
-		assert_int_equal(mark_pool_open(&pool, open_again(fd), 0), 0);
+		assert_int_equal(mark_pool_open(&pool, open_again(fd)), 0);
 		for (int change = 0; change < 20; change++) {
 			for (int i = 0; i < 3000; i++)
 				words[8 + seeded_random_below(&random, 13 * MARK_CHUNK_BYTES / 8)] = evil(
@@ -614,11 +616,11 @@ static void other_memory_is_refused(void **state)
 	struct mark_pool *pool;
 
 	(void)state;
-	assert_int_equal(mark_pool_open(&pool, open_again(fd), 0), -EPROTO);
+	assert_int_equal(mark_pool_open(&pool, open_again(fd)), -EPROTO);
 	assert_int_equal(ftruncate(fd, MARK_POOL_BYTES), 0);
-	assert_int_equal(mark_pool_open(&pool, open_again(fd), 0), -EPROTO);
+	assert_int_equal(mark_pool_open(&pool, open_again(fd)), -EPROTO);
 	assert_int_equal(pwrite(fd, &head, 64, 0), 64);
-	assert_int_equal(mark_pool_open(&pool, open_again(fd), 0), -EPROTO);
+	assert_int_equal(mark_pool_open(&pool, open_again(fd)), -EPROTO);
 	close(fd);
 }
 

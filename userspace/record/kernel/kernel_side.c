@@ -450,15 +450,21 @@ int kernel_side_seed(struct kernel_side *side, struct error *error)
 	return err;
 }
 
-/* On a CPU that does not run there is nobody to be asked. */
-void kernel_side_ask(const struct kernel_side *side)
+/* On a CPU that does not run (-ENXIO) there is nobody to be asked. */
+int kernel_side_ask(const struct kernel_side *side)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options, .flags = BPF_F_TEST_RUN_ON_CPU);
+	int err = 0;
 
+	if (!bpf_program__autoload(side->bpf->progs.ask_current))
+		return 0;
 	for (size_t cpu = 0; cpu < kernel_side_cpu_cnt(); cpu++) {
 		options.cpu = (uint32_t)cpu;
-		bpf_prog_test_run_opts(bpf_program__fd(side->bpf->progs.ask_current), &options);
+		if (bpf_prog_test_run_opts(bpf_program__fd(side->bpf->progs.ask_current), &options) &&
+		    errno != ENXIO)
+			err = -errno;
 	}
+	return err;
 }
 
 void kernel_side_record(struct kernel_side *side)

@@ -70,8 +70,11 @@ const struct probe_program *kernel_side_programs(const struct kernel_side *side,
 void kernel_side_connect(const struct kernel_side *side, const struct kernel_features *features,
 			 struct foreign_plan *plan);
 
-/* Has the thread on each CPU tell its clocks, if it has marked where the kernel side sees nothing. */
-void kernel_side_ask(const struct kernel_side *side);
+/*
+ * Has the thread on each CPU tell its clocks, if it has marked where the kernel
+ * side sees nothing. 0, or a negative errno: some were not asked.
+ */
+int kernel_side_ask(const struct kernel_side *side);
 
 int kernel_side_start(struct kernel_side *side, struct error *error);
 /* again for processes that became targets later */

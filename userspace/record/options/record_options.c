@@ -199,8 +199,8 @@ static const struct option_spec specs[] = {
 	       "nothing per switch; off: nothing, spans have only their wall time",
 	       FIELD(sched), .choices = sched_mode_names),
 	OPTION("marks", 0, OPTION_CHOICE, "HOW",
-	       "how marks reach the recorder (default probe); ring: through memory that the program shares "
-	       "with it, without a trap",
+	       "how marks reach the recorder (default probe); ring: through shared memory, without a trap; "
+	       "not complete",
 	       FIELD(marks), .choices = marks_mode_names),
 	OPTION_GROUP("which spans (others are filtered and counted; their time stays with their parents)"),
 	OPTION("sample", 0, OPTION_CALL, "1/N",
@@ -472,11 +472,10 @@ static const char *find_conflict(const struct record_options *values, const stru
 	if (values->stacks.on_cpu && values->sched == SCHED_NONE)
 		return "--stacks on-cpu needs the clocks, which --sched off does not have";
 	if (values->marks == MARKS_RING && (choices->sample_rate > 1 || choices->label_cnt))
-		return "--marks ring cannot leave out spans; remove --sample and --label, or use --marks "
+		return "--marks ring does not support --sample and --label; remove them, or use --marks "
 		       "probe";
 	if (values->marks == MARKS_RING && values->wants_irq)
-		return "--marks ring does not know how long interrupts were; remove --irq, or use --marks "
-		       "probe";
+		return "--marks ring does not support --irq; remove it, or use --marks probe";
 	if (values->wants_irq && values->sched == SCHED_NONE)
 		return "--irq needs the time on a CPU, which --sched off does not record; remove one of "
 		       "them";
