@@ -10,6 +10,7 @@
  */
 #include "vmlinux.h"
 #include "emit.h"
+#include "mark_ring.h"
 #include "thread_clock.h"
 
 /* Of one CPU. Nobody else touches it, and interrupts that nest leave it as they found it. */
@@ -61,6 +62,8 @@ static __always_inline void charge(uint64_t since_ns, uint64_t now_ns, uint64_t 
 	since_ns += stolen_ns;
 	if (since_ns >= now_ns)
 		return;
+	/* what it has marked in memory before the interrupt knows nothing of that */
+	mark_ring_leave(compat_current_task(), clock, since_ns);
 	__sync_fetch_and_add(&clock->clocks.interrupt_ns, now_ns - since_ns);
 	/* the stay that goes on has more than that */
 	__sync_fetch_and_add(&clock->clocks.on_cpu_ns, since_ns - now_ns);

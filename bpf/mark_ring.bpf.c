@@ -64,12 +64,11 @@ static __always_inline bool has_marked(struct lanes *lanes)
 	return has_moved;
 }
 
-__hidden int mark_ring_tell(struct task_struct *task, struct thread_clock *clock, uint32_t is_still_on_cpu)
+__hidden int mark_ring_tell(struct task_struct *task, struct thread_clock *clock, uint64_t end_ns)
 {
 	struct lanes *lanes = bpf_task_storage_get(&thread_lanes, task, 0, 0);
 	struct wire_stay *event;
 	struct emit out;
-	uint64_t now_ns;
 
 	if (!lanes || !has_marked(lanes))
 		return 0;
@@ -77,14 +76,13 @@ __hidden int mark_ring_tell(struct task_struct *task, struct thread_clock *clock
 	if (steal_is_told())
 		clock->is_stolen_shared = 1;
 	event = emit_reserve(&out, WIRE_STAY, sizeof(*event));
-	now_ns = bpf_ktime_get_ns();
 	if (!event)
-		return emit_lost(&out, WIRE_STAY, now_ns);
+		return emit_lost(&out, WIRE_STAY, bpf_ktime_get_ns());
 	emit_header(&out, &event->header, WIRE_STAY, 0, (uint64_t)task->tgid << 32 | (uint32_t)task->pid,
-		    now_ns);
+		    end_ns == MARK_RING_GOES_ON || end_ns == MARK_RING_NOW ? bpf_ktime_get_ns() : end_ns);
 	event->since_ns = clock->now.since_ns;
 	event->state = clock->now.state;
-	event->is_still_on_cpu = is_still_on_cpu;
+	event->is_still_on_cpu = end_ns == MARK_RING_GOES_ON;
 	__builtin_memset(event->padding, 0, sizeof(event->padding));
 	event->clocks = clock->clocks;
 	emit_submit(&out, event);
@@ -99,6 +97,6 @@ int ask_current(void *ctx)
 	struct thread_clock *clock = thread_clock_of(task);
 
 	if (clock && clock->has_lanes && phase != WIRE_PHASE_STOPPED)
-		mark_ring_tell(task, clock, 1);
+		mark_ring_tell(task, clock, MARK_RING_GOES_ON);
 	return 0;
 }

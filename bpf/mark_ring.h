@@ -23,14 +23,22 @@ void mark_ring_add_lane(uint64_t address);
 /* Its memory is gone with its program. */
 void mark_ring_forget(struct task_struct *task);
 
-/* Sends its clocks, if the thread has marked. Not inlined: their room is not in the caller's frame. */
-int mark_ring_tell(struct task_struct *task, struct thread_clock *clock, uint32_t is_still_on_cpu);
+#define MARK_RING_NOW 0xffffffffffffffffull
+#define MARK_RING_GOES_ON 0
 
-/* It leaves its CPU: before its clocks move. */
-static __always_inline void mark_ring_leave(struct task_struct *task, struct thread_clock *clock)
+/*
+ * Sends its clocks, if the thread has marked: those that hold for its marks up to
+ * end_ns; NOW: it leaves its CPU; GOES_ON: it may mark more. Not inlined: their
+ * room is not in the caller's frame.
+ */
+int mark_ring_tell(struct task_struct *task, struct thread_clock *clock, uint64_t end_ns);
+
+/* Before its clocks move. */
+static __always_inline void mark_ring_leave(struct task_struct *task, struct thread_clock *clock,
+					    uint64_t end_ns)
 {
 	if (cfg_has_mark_rings && clock->has_lanes)
-		mark_ring_tell(task, clock, 0);
+		mark_ring_tell(task, clock, end_ns);
 }
 
 #endif

@@ -58,7 +58,7 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 	clock->now.has_ended = kind == WIRE_THREAD_EXIT;
 	if (span_filter_is_on())
 		leave_all(task, old_tid);
-	mark_ring_leave(task, clock);
+	mark_ring_leave(task, clock, MARK_RING_NOW);
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
@@ -223,7 +223,7 @@ int on_sched_switch(uint64_t *ctx)
 			return cfg_has_timeline && watch->waiting_cnt ? cpu_watch_tell(watch, prev) : 0;
 	}
 	if (out_clock) {
-		mark_ring_leave(prev, out_clock);
+		mark_ring_leave(prev, out_clock, MARK_RING_NOW);
 		left_as = why_it_left(ctx, out_clock, &block);
 	}
 	if (!cfg_has_timeline) {

@@ -34,7 +34,7 @@ turns_are_whole() { # turns_are_whole LOG CNT
 all_of_a_short_program() {
 	"$recorder" -q -o "$tmp/short.txtrace" -- "$programs/counted" --turns 20000 --progress "$tmp/short.progress" || fail "ended with $?" || return
 	turns_are_whole "$tmp/short.txtrace" 20000 || return
-	"$reader" info "$tmp/short.txtrace" | grep -q '^options .*--marks ring' || fail "the log does not say how its marks came"
+	"$reader" info "$tmp/short.txtrace" | grep -q '^options .*; marks through shared memory$' || fail "the log does not say how its marks came"
 }
 
 # The log has each span that had ended when the program was killed, and at most one more.
@@ -110,16 +110,21 @@ headers_can_be_mixed() {
 	done
 }
 
+start_strict() { # sets pid; it marks and ends once 9 is closed
+	rm -f "$tmp/hold"
+	mkfifo "$tmp/hold" && { "$programs/strict" <"$tmp/hold" & } && pid=$! && exec 9>"$tmp/hold" || return
+	wait_for 60 grep -q '^Seccomp:.1' "/proc/$pid/status"
+}
+
 # It may neither make memory nor read its clock: the recorder does not begin, and the program lives.
 strict_mode_is_refused() {
 	local status
-	mkfifo "$tmp/hold" && { "$programs/strict" <"$tmp/hold" & } && pid=$! && exec 9>"$tmp/hold" || return
-	wait_for 60 grep -q '^Seccomp:.1' "/proc/$pid/status" || return
+	start_strict || return
 	"$recorder" -q -d 1s -o "$tmp/strict.txtrace" -p $pid 2>"$tmp/strict.said"
 	status=$?
 	exec 9>&-
 	wait $pid || fail "the program ended with $?" || return
-	[ $status != 0 ] && grep -q "process $pid is in seccomp's strict mode.*--marks probe" "$tmp/strict.said" || fail "ended with $status: $(cat "$tmp/strict.said")"
+	[ $status != 0 ] && grep -q "process $pid is in seccomp's strict mode.*--marks auto" "$tmp/strict.said" || fail "ended with $status: $(cat "$tmp/strict.said")"
 }
 
 check "all that a short program marks is there, and whole" all_of_a_short_program
@@ -127,5 +132,32 @@ check "what a program marked last before it was killed is there" last_mark_is_th
 check "recorders follow each other, also one that was killed" recorders_follow_each_other
 check "under overload, what was sent is what was received and lost" overload_is_counted
 check "object files with an older txtrace.h still work, beside others" headers_can_be_mixed
+# With auto it is recorded, through probes.
+strict_mode_has_probes() {
+	local log=$tmp/probes.txtrace recorder_pid
+	start_strict || return
+	"$recorder" --marks auto -q -o "$log" -p $pid 9>&- &
+	recorder_pid=$!
+	wait_for 60 is_recording $recorder_pid || return
+	exec 9>&-
+	wait $pid || fail "the program ended with $?" || return
+	wait $recorder_pid || fail "txtrace-bpf ended with $?" || return
+	[ "$(spans_of "$log" strict)" = 1 ] || fail "$(spans_of "$log" strict) spans instead of 1"
+}
+
+# Without the rights that opening the memory takes, probes do; the log says why.
+auto_falls_back() {
+	local log=$tmp/weak.txtrace
+	setpriv --bounding-set=-sys_admin,-checkpoint_restore --inh-caps=-sys_admin,-checkpoint_restore \
+		"$recorder" --marks auto -q -o "$log" -- "$programs/counted" --turns 300 --progress "$tmp/weak.progress" 2>"$tmp/weak.said" || fail "ended with $?: $(cat "$tmp/weak.said")" || return
+	turns_are_whole "$log" 300 || return
+	"$reader" info "$log" | grep -q '^options .*; marks through probes: the memory of processes cannot be opened' || fail "$("$reader" info "$log" | grep '^options')" || return
+	! setpriv --bounding-set=-sys_admin,-checkpoint_restore --inh-caps=-sys_admin,-checkpoint_restore \
+		"$recorder" --marks ring -q -o "$log.2" -- true 2>"$tmp/weak.said" || fail "--marks ring began" || return
+	grep -q -e "--marks ring is not possible: the memory of processes cannot be opened.*--marks probe" "$tmp/weak.said" || fail "$(cat "$tmp/weak.said")"
+}
+
 check "a process in strict mode is refused" strict_mode_is_refused
+check "with --marks auto it is recorded through probes" strict_mode_has_probes
+check "with --marks auto and too few rights, probes do" auto_falls_back
 finish

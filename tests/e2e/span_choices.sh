@@ -77,7 +77,7 @@ foretold() {
 
 # Without a scheduler all that is sent is of spans, and of threads that come and go: were spans left out by the recorder, each would have been sent twice, its begin and its end.
 decided_early() {
-	timeout 600 "$recorder" -q --sched off "${@:2}" -o "$tmp/early.$1.txtrace" -- "$programs/probe_loop" --mode begin-end --rate 20000 --seconds 2 >/dev/null &&
+	timeout 600 "$recorder" --marks probe -q --sched off "${@:2}" -o "$tmp/early.$1.txtrace" -- "$programs/probe_loop" --mode begin-end --rate 20000 --seconds 2 >/dev/null &&
 		export_log "$tmp/early.$1.txtrace" || return
 	judge "early.$1" '
 		cnt = left_out["label"] + left_out["sample"]

@@ -130,6 +130,15 @@ static int object_attach_marks(struct attach *attach, struct object *object, int
 	return result;
 }
 
+/*
+ * A process in seccomp's strict mode would die of a mark in memory. pid 0: of
+ * one that is to come.
+ */
+static bool uses_ring(const struct attach *attach, const struct probe_sites *sites, pid_t pid)
+{
+	return attach->options.uses_ring && sites->cnt && (!pid || !proc_status_is_strict(pid));
+}
+
 /* Attaches what the notes say to the object, which keeps the fd then. How many sites, or a negative errno. */
 static int object_attach(struct attach *attach, struct object *object, int fd,
 			 const struct proc_mapping *mapping, const struct elf_notes *notes, pid_t pid,
@@ -140,10 +149,12 @@ static int object_attach(struct attach *attach, struct object *object, int fd,
 
 	if (result)
 		return result;
-	probe_sites_choose(&sites, attach->options.uses_ring);
-	result = object_attach_marks(attach, object, fd, mapping, &sites, pid, error);
+	probe_sites_choose(&sites, uses_ring(attach, &sites, pid));
+	result = object_attach_marks(attach, object, fd, mapping, &sites, owner_of(attach, pid), error);
 	probe_sites_release(&sites);
-	foreign_cnt = result >= 0 ? object_attach_foreign(attach, object, fd, notes, pid, error) : 0;
+	foreign_cnt =
+		result >= 0 ? object_attach_foreign(attach, object, fd, notes, owner_of(attach, pid), error)
+			    : 0;
 	if (foreign_cnt > 0 || result > 0) /* what one kind cannot have leaves the other alone */
 		result = (result > 0 ? result : 0) + (foreign_cnt > 0 ? foreign_cnt : 0);
 	else if (foreign_cnt < 0)
@@ -208,7 +219,7 @@ static int add_file(struct attach *attach, const struct proc_mapping *mapping, i
 		return 0;
 	}
 	object = object_table_add(&attach->objects, mapping, owner, clock_now_ns());
-	result = object ? object_open(attach, object, fd, mapping, owner, error) : -ENOMEM;
+	result = object ? object_open(attach, object, fd, mapping, pid, error) : -ENOMEM;
 	if (object) {
 		object->seen_ns = seen_ns;
 		object->file_dev = file.st_dev;

@@ -7,6 +7,7 @@
 #include "attribute/attribution_state.h"
 #include "attribute/left_out.h"
 #include "attribute/other_events.h"
+#include "attribute/sampling.h"
 #include "attribute/span_budget.h"
 #include "attribute/span_close.h"
 #include "attribute/span_events.h"
@@ -25,6 +26,7 @@ struct attribution *attribution_new(attribution_sink sink, void *context)
 	span_table_init(&attribution->spans, &attribution->threads);
 	id_map_init(&attribution->processes);
 	id_map_init(&attribution->waiting);
+	id_map_init(&attribution->sampling.ended);
 	attribution->budget.limit_bytes = ATTRIBUTION_SPAN_BYTES;
 	return attribution;
 }
@@ -44,6 +46,7 @@ void attribution_free(struct attribution *attribution)
 		free(process);
 	id_map_release(&attribution->processes);
 	release_marks(attribution);
+	sampling_release(&attribution->sampling);
 	span_table_release(&attribution->spans);
 	thread_table_release(&attribution->threads);
 	free(attribution);

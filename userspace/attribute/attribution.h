@@ -22,6 +22,7 @@ typedef int (*attribution_sink)(void *context, const struct txtrace_record *reco
 /* What is not to be written, though it is attributed. All zero: all is. */
 struct attribution_filter {
 	uint64_t min_duration_ns; /* spans that end sooner, unless they are cut off */
+	uint64_t sample_rate;     /* of transactions one of so many is written; 0, 1: all are */
 	/* others are left out; NULL: none are */
 	bool (*wants_label)(void *context, const struct event_text *label);
 	void *context;

@@ -8,6 +8,7 @@
  *	thread_table    threads, their states replayed
  *	span_table      open spans, and the stays of threads in them
  *	this            all of that together
+ *	sampling        which transactions are written
  *	left_out        what is not written, or not yet
  *	span_parent     whose child a span is
  *	span_budget     what open spans may take, and who holds how much
@@ -51,6 +52,13 @@ struct span_budget {
 	uint64_t orphaned_bytes; /* of that: keyed spans of processes without threads */
 };
 
+/* What --sample remembers of spans that have ended (sampling.h). */
+struct sampling {
+	struct id_map ended;        /* tgid, id -> its place in names */
+	struct sampled_name *names; /* the last SAMPLING_ENDED_MAX; NULL: none yet */
+	uint64_t ended_cnt;
+};
+
 struct attribution {
 	attribution_sink sink;
 	void *context;
@@ -66,6 +74,7 @@ struct attribution {
 	uint64_t sched_loss_until_ns;
 	uint8_t sched; /* enum sched_mode */
 	struct attribution_filter filter;
+	struct sampling sampling;
 	struct id_map waiting; /* marks of young spans, by the span's number */
 	size_t waiting_bytes;
 	struct attribution_stats stats;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attribute/left_out.h"
+#include "attribute/sampling.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -115,12 +116,30 @@ static bool is_young(const struct attribution *attribution, const struct span *s
 	return elapsed_ns(span->begin_ns, time_ns) < attribution->filter.min_duration_ns;
 }
 
+/* About a span that is not open: if it was not sampled, nobody can follow it. */
+static bool is_of_unsampled(const struct attribution *attribution, const struct txtrace_record *record)
+{
+	if (!sampling_is_on(attribution))
+		return false;
+	switch (record->kind) {
+	case TXTRACE_RECORD_ATTRIBUTE:
+		return !sampling_knows(attribution, record->attribute.pid, record->attribute.span);
+	case TXTRACE_RECORD_INSTANT:
+		return record->instant.span &&
+		       !sampling_knows(attribution, record->instant.pid, record->instant.span);
+	case TXTRACE_RECORD_LINK:
+		return !sampling_knows(attribution, record->link.pid, record->link.from);
+	default:
+		return false;
+	}
+}
+
 int put_filtered_mark(struct attribution *attribution, struct span *span, const struct txtrace_record *record,
 		      uint64_t time_ns)
 {
 	int err;
 
-	if (span && span->is_left_out) {
+	if (span ? span->is_left_out : is_of_unsampled(attribution, record)) {
 		attribution->stats.left_out_cnt[TXTRACE_LEFT_OUT_MARK]++;
 		return 0;
 	}
@@ -135,7 +154,9 @@ int settle_filtered(struct attribution *attribution, struct span *span, uint64_t
 	bool is_short = is_young(attribution, span, time_ns) && !(span->flags & TXTRACE_SPAN_UNFINISHED);
 
 	*is_written = !span->is_left_out && !is_short;
-	if (span->is_left_out)
+	if (span->is_unsampled)
+		attribution->stats.left_out_cnt[TXTRACE_LEFT_OUT_SAMPLE]++;
+	else if (span->is_left_out)
 		attribution->stats.left_out_cnt[TXTRACE_LEFT_OUT_LABEL]++;
 	else if (is_short)
 		attribution->stats.left_out_cnt[TXTRACE_LEFT_OUT_SHORT]++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans that the user does not want in the log: of other labels, or too short.
+ * Spans that the user does not want in the log: of other labels, too short, or
+ * of transactions that are not sampled.
  * They are attributed all the same, as their time is their parents'; only they,
  * and what was said of them, are not written, but counted.
  *
@@ -25,7 +26,7 @@ int settle_filtered(struct attribution *attribution, struct span *span, uint64_t
 
 static inline bool leaves_out(const struct attribution_filter *filter)
 {
-	return filter->wants_label || filter->min_duration_ns;
+	return filter->wants_label || filter->min_duration_ns || filter->sample_rate > 1;
 }
 
 /* The label decides at the begin: whether the span is left out. */

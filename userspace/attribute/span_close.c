@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "attribute/sampling.h"
 #include "attribute/span_budget.h"
 #include "attribute/top_level.h"
 
@@ -187,6 +188,8 @@ int finish_span(struct attribution *attribution, struct span *span, const struct
 	if (own && !(span->flags & TXTRACE_SPAN_KEYED))
 		own->thread->process->open_span_cnt--;
 	err = settle_marks(attribution, span, time_ns, &is_written);
+	if (!err)
+		err = sampling_end(attribution, span);
 	if (!err && is_written)
 		err = put_overlap(attribution, span, time_ns, &account);
 	if (!err && is_written)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "attribute/left_out.h"
+#include "attribute/sampling.h"
 #include "attribute/span_budget.h"
 #include "attribute/span_parent.h"
 #include "attribute/thread_life.h"
@@ -92,7 +93,9 @@ int attribute_begin(struct attribution *attribution, const struct event *event)
 	if (!begin.key)
 		begin.id = event->span.id;
 	find_parent(attribution, event, own.thread, &begin);
-	begin.is_left_out = is_label_left_out(attribution, begin.label);
+	begin.is_unsampled =
+		sampling_is_on(attribution) && !sampling_wants(attribution, event, own.thread);
+	begin.is_left_out = begin.is_unsampled || is_label_left_out(attribution, begin.label);
 	if (!budget_begin(attribution, own.thread->process, &begin))
 		return budget_refuse(attribution, event);
 	if (!begin.key)
@@ -180,7 +183,8 @@ static struct span *marked_span(struct attribution *attribution, const struct ev
 {
 	struct span *span = span_table_get(&attribution->spans, event->tgid, id);
 
-	if (!span)
+	/* with --sample it may be of a transaction that is not written */
+	if (!span && !sampling_is_on(attribution))
 		count_anomaly(attribution, TXTRACE_ANOMALY_MARK_UNKNOWN);
 	return span;
 }

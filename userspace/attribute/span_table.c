@@ -151,6 +151,7 @@ struct span *span_table_begin(struct span_table *table, const struct span_begin 
 	span->stay_cnt = 0;
 	span->has_checkpoint = span->has_waiting_marks = false;
 	span->is_left_out = begin->is_left_out;
+	span->is_unsampled = begin->is_unsampled;
 	span->parent = begin->parent;
 	span->tag = NULL;
 	span->own_stay.thread = NULL;

@@ -84,7 +84,8 @@ struct span {
 	uint32_t overlap;  /* in the pool of overlaps, + 1; 0: none yet. See top_level.h */
 	uint8_t stay_cnt;  /* all that there were; no more than 2 are counted */
 	bool has_checkpoint;
-	bool is_left_out;       /* the user does not want its label */
+	bool is_left_out : 1;   /* the user does not want its label, or it is not sampled */
+	bool is_unsampled : 1;  /* that is why */
 	bool has_waiting_marks;
 
 	uint64_t parent;
@@ -124,6 +125,7 @@ struct span_begin {
 	const struct event_text *label; /* no more than 65,535 bytes count */
 	const struct event_text *key;   /* NULL: not keyed */
 	bool is_left_out;
+	bool is_unsampled;
 };
 
 void span_table_init(struct span_table *table, struct thread_table *threads);

@@ -127,7 +127,8 @@ struct schema {
 
 struct value {
 	bool is_there;
-	uint64_t number; /* a string: a number of the pool */
+	bool is_text;
+	uint64_t number; /* a text: its number in the pool */
 };
 
 struct tokio_trc {
@@ -370,16 +371,16 @@ static int get_value(struct tokio_trc *trc, unsigned int type, struct value *val
 	uintptr_t pooled;
 	int err;
 
-	value->is_there = true;
 	switch (type) {
 	case FIELD_STRING:
 		err = get_sized_text(trc, 4, &text);
-		value->number = text;
+		*value = (struct value){ .is_there = true, .is_text = true, .number = text };
 		return err;
 	case FIELD_POOLED_STRING:
 		err = get(trc, 4, &value->number);
 		pooled = (uintptr_t)id_map_get(&trc->texts, 0, value->number);
 		value->number = pooled ? pooled - 1 : STRING_POOL_NONE;
+		value->is_there = value->is_text = true;
 		return err;
 	case FIELD_BYTES:
 		return skip_text(trc);
@@ -391,8 +392,14 @@ static int get_value(struct tokio_trc *trc, unsigned int type, struct value *val
 	case FIELD_MAP:
 		return skip_nested(trc, type);
 	default:
+		value->is_there = true;
 		return get_scalar(trc, type, &value->number);
 	}
+}
+
+static bool is_for_text(uint8_t slot)
+{
+	return slot == SLOT_LOCATION || slot == SLOT_SPAN_NAME;
 }
 
 static int get_field(struct tokio_trc *trc, const struct field *field)
@@ -405,7 +412,8 @@ static int get_field(struct tokio_trc *trc, const struct field *field)
 		err = get(trc, 1, &is_there);
 	if (!err && is_there)
 		err = get_value(trc, field->type & ~(unsigned int)OPTIONAL, &value);
-	if (field->slot != SLOT_NONE)
+	/* a schema may give a name's field the type of a number */
+	if (field->slot != SLOT_NONE && value.is_text == is_for_text(field->slot))
 		trc->values[field->slot] = value;
 	return err;
 }

@@ -13,7 +13,6 @@
 #include "attach/attach.h"
 #include "attach/probes/label_files.h"
 #include "attach/process/fd_name.h"
-#include "attach/process/proc_status.h"
 #include "base/clock.h"
 #include "base/named_output.h"
 #include "record/options/capture_limits.h"
@@ -25,7 +24,6 @@
 #include "record/targets/object_names.h"
 #include "record/targets/socket_look.h"
 #include "record/target_start.h"
-#include "ring/counter_clock.h"
 #include "txtrace/mark_ring.h"
 
 /* The rings hold what comes meanwhile. */
@@ -153,29 +151,6 @@ static int open_process_reader(struct recorder *recorder, struct error *error)
 	return 0;
 }
 
-/* Whether marks can be made in memory: here, and in the processes that are named. */
-static int check_marks(const struct recorder *recorder, struct error *error)
-{
-	if (!recorder->features.has_task_storage || !recorder->features.has_cookies ||
-	    !counter_clock_is_usable()) {
-		error_set(error, "--marks ring needs Linux 5.15 or later with the CPU's counter as its clock "
-				 "source; use --marks probe");
-		return -ENOTSUP;
-	}
-	for (size_t i = 0; !recorder->options->command && i < target_set_named_cnt(recorder->targets); i++) {
-		pid_t pid = target_pid(target_set_named(recorder->targets, i));
-
-		if (!proc_status_is_strict(pid))
-			continue;
-		error_set(error,
-			  "process %d is in seccomp's strict mode, where a mark in shared memory would kill "
-			  "it; use --marks probe",
-			  pid);
-		return -EPERM;
-	}
-	return 0;
-}
-
 static int check_kernel(struct recorder *recorder, struct error *error)
 {
 	kernel_features_probe(&recorder->features);
@@ -183,7 +158,8 @@ static int check_kernel(struct recorder *recorder, struct error *error)
 		recorder->features.fast_nop = recorder->features.reckless_nop;
 	if (kernel_features_missing(&recorder->features, error, 1))
 		return -EPERM;
-	return recorder->options->marks == MARKS_RING ? check_marks(recorder, error) : 0;
+	return marks_choose(&recorder->marks_choice, recorder->options, &recorder->features,
+			    recorder->targets, recorder->reader, error);
 }
 
 static int open_foreign(struct recorder *recorder, struct error *error)
@@ -194,14 +170,17 @@ static int open_foreign(struct recorder *recorder, struct error *error)
 static int open_kernel_side(struct recorder *recorder, struct error *error)
 {
 	struct ring_set_options rings = { 0 };
+	static const struct span_choices all = { .sample_rate = 1 };
+	bool uses_ring = recorder->marks_choice.uses_ring;
 	struct kernel_side_options options = {
 		.features = &recorder->features,
 		.wants_interrupts = recorder->options->wants_irq,
 		.sched = recorder->options->sched,
-		.choices = &recorder->options->choices,
+		/* what the kernel side does not see is chosen here: then everything is */
+		.choices = uses_ring ? &all : &recorder->options->choices,
 		.rules = &recorder->options->targets,
 		.has_foreign = recorder->foreign,
-		.has_mark_rings = recorder->options->marks == MARKS_RING,
+		.has_mark_rings = uses_ring,
 		.names_futexes = !recorder->options->is_without_futex_names,
 		.has_stacks_off_cpu = recorder->options->stacks.off_cpu,
 		.has_stacks_on_cpu = recorder->options->stacks.on_cpu,
@@ -251,6 +230,15 @@ static int make_log(void *context)
 	return log_writer_open(opening->writer, opening->path, opening->info, opening->options);
 }
 
+/* Behind what reports look for. */
+static void append_marks(struct text *how, const struct marks_choice *choice)
+{
+	if (choice->uses_ring)
+		text_append(how, "; marks through shared memory");
+	else if (choice->why_not)
+		text_append_format(how, "; marks through probes: %s", choice->why_not);
+}
+
 static int open_log(struct recorder *recorder, struct error *error)
 {
 	const struct record_options *options = recorder->options;
@@ -276,6 +264,7 @@ static int open_log(struct recorder *recorder, struct error *error)
 	text_append_format(&how, "%s, %zu rings", options->command ? "launched" : "attached",
 			   recorder->ring_cnt);
 	capture_limits_append(&how, options);
+	append_marks(&how, &recorder->marks_choice);
 	target_start_describe(recorder, &command);
 	capture_start_fill(&info, is_one ? (uint32_t)target_pid(target_set_named(recorder->targets, 0)) : 0,
 			   text_string(&command), text_string(&how));
@@ -453,12 +442,13 @@ static enum steal_kind steal_of_marks(const struct recorder *recorder)
 
 	if (recorder->options->sched == SCHED_NONE)
 		return STEAL_NOT_TOLD;
-	return kind == STEAL_EXACT && recorder->options->marks == MARKS_RING ? STEAL_LATE : kind;
+	return kind == STEAL_EXACT && recorder->marks_choice.uses_ring ? STEAL_LATE : kind;
 }
 
 static int open_pipeline(struct recorder *recorder, struct error *error)
 {
 	const struct span_choices *choices = &recorder->options->choices;
+	bool uses_ring = recorder->marks_choice.uses_ring;
 	struct pipeline_options options = {
 		.lane_cnt = recorder->ring_cnt + 1, /* the last one: what is marked in memory */
 		.span_bytes = recorder->options->span_memory_bytes,
@@ -468,7 +458,8 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 			    .context = recorder },
 		.sched = recorder->options->sched,
 		.steal = steal_of_marks(recorder),
-		.filter = { .min_duration_ns = choices->min_duration_ns },
+		.filter = { .min_duration_ns = choices->min_duration_ns,
+			    .sample_rate = uses_ring ? choices->sample_rate : 1 },
 		.log = recorder->log,
 	};
 
@@ -479,13 +470,13 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	recorder->memory = program_memory_new(recorder->reader);
 	recorder->label_files = label_files_new(recorder->memory,
 						kernel_side_label_files_fd(recorder->kernel));
-	if (recorder->options->marks == MARKS_RING)
+	if (uses_ring)
 		recorder->marks = open_marks(recorder);
 	recorder->filter = kernel_filter_new(kernel_side_bpf(recorder->kernel), choices);
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
 	recorder->pipeline = pipeline_new(&options);
 	if (recorder->memory && recorder->label_files &&
-	    (recorder->marks || recorder->options->marks != MARKS_RING) && recorder->filter &&
+	    (recorder->marks || !uses_ring) && recorder->filter &&
 	    recorder->watermarks && recorder->pipeline && make_observers(recorder)) {
 		recorder_observe(recorder);
 		if (!pipeline_begin(recorder->pipeline, clock_now_ns()))

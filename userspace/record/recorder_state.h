@@ -23,6 +23,7 @@
 #include "record/kernel/kernel_filter.h"
 #include "record/kernel/kernel_side.h"
 #include "record/mark_rings.h"
+#include "record/marks_choice.h"
 #include "record/pipeline.h"
 #include "record/sandbox/privileges.h"
 #include "record/options/record_options.h"
@@ -77,6 +78,7 @@ struct recorder {
 	FILE *stream;
 	bool is_stream_broken;
 	struct code_stacks *stacks; /* NULL: none are recorded, and no futex is named */
+	struct marks_choice marks_choice;
 	struct mark_rings *marks; /* NULL: marks come through probes alone */
 	bool has_told_unasked;    /* that threads could not be asked for their clocks */
 	struct pipeline *pipeline;

@@ -34,7 +34,9 @@ struct thread {
 	struct wire_stay *stays; /* in their order */
 	size_t stay_cnt;
 	size_t stay_room;
-	uint64_t reported_ns; /* since when the stay is that had its clocks sent; 0: none */
+	/* the stay that had its clocks sent: since when, and what interrupts took before; 0: none */
+	uint64_t reported_ns;
+	uint64_t reported_interrupt_ns;
 };
 
 struct mark_join {
@@ -137,10 +139,12 @@ static int push(struct mark_join *join, struct thread *thread, union marked *mar
 	if (header->time_ns > stay->header.time_ns && !stay->is_still_on_cpu)
 		header->time_ns = stay->header.time_ns;
 	header->cpu = stay->header.cpu;
-	if (stay->since_ns == thread->reported_ns && size == sizeof(mark->span))
+	if (stay->since_ns == thread->reported_ns &&
+	    stay->clocks.interrupt_ns == thread->reported_interrupt_ns && size == sizeof(mark->span))
 		return join->push(join->context, mark, size);
 	header->flags |= WIRE_HAS_CLOCKS;
 	thread->reported_ns = stay->since_ns;
+	thread->reported_interrupt_ns = stay->clocks.interrupt_ns;
 	clocks = clocks_at(stay, header->time_ns);
 	header->size = (uint16_t)(size + sizeof(clocks));
 	memcpy(record.bytes, mark, size);

@@ -99,20 +99,18 @@ static void run(struct written *written, const struct attribution_filter *filter
  * The second child takes 100 ns, the root 5000: with --min-duration 1us the child is left out, and what was
  * said of it.
  */
-static const char family[] =
-	THREAD
-	"2000 begin 11/10 0 - id=1 label=\"root\" born=1000 on_cpu=1000\n"
-	"2010 attr 11/10 0 - id=1 name=\"early\" type=string text=\"of root\"\n"
-	"2020 begin 11/10 0 - id=2 parent=1 label=\"long child\"\n"
-	"2030 instant 11/10 0 - id=2 name=\"first\"\n"
-	"4000 instant 11/10 0 - id=2 name=\"second\"\n"
-	"4020 end 11/10 0 - id=2\n"
-	"5000 begin 11/10 0 - id=3 parent=1 label=\"short child\"\n"
-	"5010 attr 11/10 0 - id=3 name=\"a\" type=string text=\"lost\"\n"
-	"5020 link 11/10 0 - id=3 to=2 name=\"after\"\n"
-	"5030 leave 11/10 0 - id=3\n"
-	"5100 end 11/10 0 - id=3\n"
-	"7000 end 11/10 0 - id=1\n";
+static const char family[] = THREAD "2000 begin 11/10 0 - id=1 label=\"root\" born=1000 on_cpu=1000\n"
+				    "2010 attr 11/10 0 - id=1 name=\"early\" type=string text=\"of root\"\n"
+				    "2020 begin 11/10 0 - id=2 parent=1 label=\"long child\"\n"
+				    "2030 instant 11/10 0 - id=2 name=\"first\"\n"
+				    "4000 instant 11/10 0 - id=2 name=\"second\"\n"
+				    "4020 end 11/10 0 - id=2\n"
+				    "5000 begin 11/10 0 - id=3 parent=1 label=\"short child\"\n"
+				    "5010 attr 11/10 0 - id=3 name=\"a\" type=string text=\"lost\"\n"
+				    "5020 link 11/10 0 - id=3 to=2 name=\"after\"\n"
+				    "5030 leave 11/10 0 - id=3\n"
+				    "5100 end 11/10 0 - id=3\n"
+				    "7000 end 11/10 0 - id=1\n";
 
 static void all_is_written_without_a_filter(void **state)
 {
@@ -248,6 +246,99 @@ static void other_labels_are_left_out_and_children_find_the_next_parent(void **s
 		assert_int_equal(stats.anomaly_cnt[i], 0);
 }
 
+/*
+ * One of three, as tests/e2e/check_sample.py computes it: of process 10 the ids 2, 5, 6 and 8 are chosen,
+ * 1, 3, 4 and 7 are not; of the keys "d" is, "a" is not.
+ */
+static const char transactions[] = THREAD
+	"2000 begin 11/10 0 - id=1 label=\"not\" born=1000 on_cpu=1000\n"
+	"2010 begin 11/10 0 - id=8 label=\"nested in it\"\n"
+	"2020 instant 11/10 0 - id=8 name=\"of a child\"\n"
+	"2030 end 11/10 0 - id=8\n"
+	"2040 begin 11/10 0 - id=2 parent=18446744073709551615 label=\"a root within\"\n"
+	"2050 begin 11/10 0 - id=3 label=\"nested\"\n"
+	"2060 end 11/10 0 - id=3\n"
+	"2070 end 11/10 0 - id=2\n"
+	"2080 end 11/10 0 - id=1\n"
+	"3000 begin 11/10 0 - id=5 label=\"root\"\n"
+	"3010 begin_detached 11/10 0 - id=4 parent=5 label=\"child\"\n"
+	"3020 end 11/10 0 - id=5\n"
+	"3030 begin_detached 11/10 0 - id=7 parent=5 label=\"of one that is over\"\n"
+	"3035 begin_detached 11/10 0 - id=6 parent=1 label=\"of another that is over\"\n"
+	"3040 instant 11/10 0 - id=5 name=\"late\"\n"
+	"3050 instant 11/10 0 - id=1 name=\"late\"\n"
+	"3060 end 11/10 0 - id=4\n"
+	"3070 end 11/10 0 - id=7\n"
+	"3075 end 11/10 0 - id=6\n"
+	"4000 key_begin 11/10 0 - key=\"a\" name=\"not\" born=1000 on_cpu=3000\n"
+	"4010 key_end 11/10 0 - key=\"a\" born=1000 on_cpu=3010\n"
+	"4020 key_begin 11/10 0 - key=\"d\" name=\"keyed\" born=1000 on_cpu=3020\n"
+	"4030 begin 11/10 0 - id=9 label=\"in the key\"\n"
+	"4040 end 11/10 0 - id=9\n"
+	"4050 key_end 11/10 0 - key=\"d\" born=1000 on_cpu=3050\n";
+
+static void one_of_three_transactions_is_written_whole(void **state)
+{
+	const struct attribution_filter filter = { .sample_rate = 3 };
+	struct attribution_stats stats;
+	struct written written;
+
+	(void)state;
+	run(&written, &filter, transactions, 0, &stats);
+	assert_string_equal(written.text, "span 3 in 2, 10 ns\n"
+					  "span 2 in 0, 30 ns\n"
+					  "span 5 in 0, 20 ns\n"
+					  "instant late of 5\n"
+					  "span 4 in 5, 50 ns\n"
+					  "span 7 in 5, 40 ns\n"
+					  "span 9 in 2, 10 ns\n"
+					  "span 2 in 0, 30 ns\n");
+	assert_int_equal(stats.left_out_cnt[TXTRACE_LEFT_OUT_SAMPLE], 4);
+	assert_int_equal(stats.left_out_cnt[TXTRACE_LEFT_OUT_MARK], 2);
+	for (unsigned int i = 0; i < TXTRACE_ANOMALY_COUNT; i++)
+		assert_int_equal(stats.anomaly_cnt[i], 0);
+}
+
+/*
+ * About half of 140,000 roots are written. Each has a child that begins once all have ended: of those the last
+ * 65,536 are remembered.
+ */
+static void parents_that_ended_are_remembered_for_a_while(void **state)
+{
+	enum { ROOTS = 140000 };
+	const struct attribution_filter filter = { .sample_rate = 2 };
+	struct written written = { { 0 } };
+	struct attribution *attribution = attribution_new(take, &written);
+	struct attribution_stats before, after;
+	uint64_t now_ns = 1000;
+
+	(void)state;
+	attribution_set_filter(attribution, &filter);
+	for (uint64_t pass = 0; pass < 2; pass++) {
+		attribution_stats(attribution, &before);
+		for (uint64_t id = 1; id <= ROOTS; id++) {
+			struct event event = { .kind = EVENT_BEGIN_DETACHED,
+					       .tgid = 10,
+					       .tid = 11,
+					       .flags = WIRE_NO_CLOCKS,
+					       .time_ns = ++now_ns,
+					       .span = { .id = pass ? ROOTS + id : id,
+							 .parent = pass ? id : WIRE_PARENT_ROOT } };
+
+			assert_int_equal(attribution_feed(attribution, &event), 0);
+			event.kind = EVENT_END;
+			assert_int_equal(attribution_feed(attribution, &event), 0);
+			written.text[0] = '\0';
+		}
+	}
+	attribution_stats(attribution, &after);
+	assert_in_range(before.left_out_cnt[TXTRACE_LEFT_OUT_SAMPLE], 1, ROOTS - 65536 - 1);
+	assert_int_equal(after.left_out_cnt[TXTRACE_LEFT_OUT_SAMPLE] -
+				 before.left_out_cnt[TXTRACE_LEFT_OUT_SAMPLE],
+			 ROOTS - 65536);
+	attribution_free(attribution);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +348,8 @@ int main(void)
 		cmocka_unit_test(spans_that_are_cut_off_are_kept),
 		cmocka_unit_test(young_spans_have_no_checkpoints),
 		cmocka_unit_test(other_labels_are_left_out_and_children_find_the_next_parent),
+		cmocka_unit_test(one_of_three_transactions_is_written_whole),
+		cmocka_unit_test(parents_that_ended_are_remembered_for_a_while),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

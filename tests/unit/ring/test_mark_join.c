@@ -137,6 +137,36 @@ static void first_mark_of_a_stay_has_clocks(void **state)
 	mark_join_free(world.join);
 }
 
+/*
+ * With --irq a stay is told in parts: what an interrupt took lies between them, and what is marked behind it
+ * has clocks that know of it.
+ */
+static void marks_around_an_interrupt(void **state)
+{
+	struct wire_stay before = stay_of(10000, 10400), after = stay_of(10000, 11000);
+	struct world world;
+
+	(void)state;
+	after.clocks.on_cpu_ns -= 200;
+	after.clocks.interrupt_ns = 200;
+	open_world(&world);
+	for (uint64_t id = 1; id <= 4; id++)
+		mark(&world, id, 10000 + (id <= 2 ? 100 : 600) + id);
+	assert_int_equal(mark_join_stay(world.join, &before), 0);
+	assert_int_equal(mark_join_stay(world.join, &after), 0);
+	assert_int_equal(mark_join_settle(world.join, 11000), 0);
+	assert_int_equal(world.cnt, 4);
+	is_pushed(&world, 0, 1, 10101, WIRE_HAS_CLOCKS);
+	assert_int_equal(world.pushed[0].clocks.on_cpu_ns, 1101);
+	assert_int_equal(world.pushed[0].clocks.interrupt_ns, 0);
+	is_pushed(&world, 1, 2, 10102, 0);
+	is_pushed(&world, 2, 3, 10603, WIRE_HAS_CLOCKS);
+	assert_int_equal(world.pushed[2].clocks.on_cpu_ns, 1403);
+	assert_int_equal(world.pushed[2].clocks.interrupt_ns, 200);
+	is_pushed(&world, 3, 4, 10604, 0);
+	mark_join_free(world.join);
+}
+
 /* One that is asked tells the same stay again and again, and goes on in it. */
 static void asked_thread_goes_on(void **state)
 {
@@ -306,6 +336,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_mark_of_a_stay_has_clocks),
+		cmocka_unit_test(marks_around_an_interrupt),
 		cmocka_unit_test(asked_thread_goes_on),
 		cmocka_unit_test(mark_lies_in_its_stay),
 		cmocka_unit_test(lost_stay_leaves_no_clocks),

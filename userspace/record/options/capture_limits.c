@@ -12,8 +12,6 @@ void capture_limits_append(struct text *text, const struct record_options *optio
 
 	if (options->sched != SCHED_TIMELINE)
 		text_append_format(text, ", --sched %s", sched_mode_names[options->sched]);
-	if (options->marks == MARKS_RING)
-		text_append(text, ", --marks ring");
 	if (choices->sample_rate > 1)
 		text_append_format(text, ", --sample 1/%" PRIu64, choices->sample_rate);
 	if (choices->min_duration_ns)

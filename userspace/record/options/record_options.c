@@ -149,7 +149,10 @@ static int take_preset(void *values, const char *value, const char **complaint)
 	return take_text(foreign->presets, &foreign->preset_cnt, value, complaint);
 }
 
-static const char *const marks_mode_names[] = { [MARKS_PROBE] = "probe", [MARKS_RING] = "ring", NULL };
+static const char *const marks_mode_names[] = { [MARKS_PROBE] = "probe",
+					      [MARKS_RING] = "ring",
+					      [MARKS_AUTO] = "auto",
+					      NULL };
 
 static const struct option_spec specs[] = {
 	OPTION_GROUP("what to trace"),
@@ -200,7 +203,7 @@ static const struct option_spec specs[] = {
 	       FIELD(sched), .choices = sched_mode_names),
 	OPTION("marks", 0, OPTION_CHOICE, "HOW",
 	       "how marks reach the recorder (default probe); ring: through shared memory, without a trap; "
-	       "not complete",
+	       "auto: so where it is possible",
 	       FIELD(marks), .choices = marks_mode_names),
 	OPTION_GROUP("which spans (others are filtered and counted; their time stays with their parents)"),
 	OPTION("sample", 0, OPTION_CALL, "1/N",
@@ -449,7 +452,6 @@ static const char *find_threads_conflict(const struct record_options *values)
 static const char *find_conflict(const struct record_options *values, const struct options_result *result)
 {
 	bool has_target = values->targets.pid_cnt || target_rules_are_open(&values->targets);
-	const struct span_choices *choices = &values->choices;
 
 	if (result->command && !result->command_cnt)
 		return "there is no command after '--'; see txtrace-bpf --help";
@@ -471,11 +473,6 @@ static const char *find_conflict(const struct record_options *values, const stru
 		return "--stacks off-cpu needs the switches, which only --sched timeline records";
 	if (values->stacks.on_cpu && values->sched == SCHED_NONE)
 		return "--stacks on-cpu needs the clocks, which --sched off does not have";
-	if (values->marks == MARKS_RING && (choices->sample_rate > 1 || choices->label_cnt))
-		return "--marks ring does not support --sample and --label; remove them, or use --marks "
-		       "probe";
-	if (values->marks == MARKS_RING && values->wants_irq)
-		return "--marks ring does not support --irq; remove it, or use --marks probe";
 	if (values->wants_irq && values->sched == SCHED_NONE)
 		return "--irq needs the time on a CPU, which --sched off does not record; remove one of "
 		       "them";

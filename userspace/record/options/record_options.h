@@ -44,6 +44,7 @@ struct stack_choice {
 enum marks_mode {
 	MARKS_PROBE = 0, /* through a probe for each kind of mark */
 	MARKS_RING = 1,  /* through memory that the program shares with the recorder, where it can */
+	MARKS_AUTO = 2,  /* likewise, where that is possible here */
 };
 
 struct record_options {
