@@ -300,8 +300,8 @@ static void one_of_three_transactions_is_written_whole(void **state)
 }
 
 /*
- * About half of 140,000 roots are written. Each has a child that begins once all have ended: of those the last
- * 65,536 are remembered.
+ * About half of 140,000 roots are written. Each has a child that begins once all have ended: of those
+ * the last 65,536 are remembered.
  */
 static void parents_that_ended_are_remembered_for_a_while(void **state)
 {
