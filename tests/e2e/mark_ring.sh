@@ -57,6 +57,27 @@ last_mark_is_there() {
 	done
 }
 
+# At 200 random moments: before there is a pool, as it is made, and after. One recorder follows them all.
+killed_at_any_moment() {
+	local log=$tmp/moments.txtrace
+	mkdir -p "$tmp/moments"
+	"$recorder" -q -f -o "$log" -- python3 tests/e2e/kill_programs.py "$programs/counted" "$tmp/moments" 200 7 || fail "ended with $?" || return
+	"$reader" verify "$log" >"$tmp/moments.verified" || fail "$(cat "$tmp/moments.verified")" || return
+	[ "$("$reader" sql --csv "$log" "SELECT lost_cnt FROM summaries" | tail -n 1)" = 0 ] || fail "events were lost" || return
+	"$reader" sql --csv "$log" "SELECT pid, count(*) FROM spans WHERE label = 'turn' AND unfinished = 0 GROUP BY pid" | tail -n +2 | tr , ' ' >"$tmp/moments.recorded"
+	awk 'NR == FNR { recorded[$1] = $2; next }
+		{ turns += $2 > 0; had = recorded[$1] + 0; if (had != $2 && had != $2 + 1) { print $1 ": " had " turns in the log, " $2 " had ended"; wrong = 1 } }
+		END { if (turns < 100) { print "only " turns + 0 " had marked at all"; wrong = 1 } exit wrong }' "$tmp/moments.recorded" "$tmp/moments/killed" || fail "not what had been marked"
+}
+
+# Ten thousand at once, each with a lane of its own; memory comes back for the next ones.
+many_threads() {
+	local log=$tmp/many.txtrace
+	"$recorder" -q --sched ledger -o "$log" -- "$programs/multitude" --threads 50000 --at-once 10000 2>"$tmp/many.said" || fail "ended with $?: $(cat "$tmp/many.said")" || return
+	[ "$(spans_of "$log" life)" = 50000 ] || fail "$(spans_of "$log" life) spans of 50000 threads" || return
+	[ "$("$reader" sql --csv "$log" "SELECT lost_cnt FROM summaries" | tail -n 1)" = 0 ] || fail "events were lost"
+}
+
 records_for() { # records_for NAME SECONDS: of $pid
 	"$recorder" -q -d "$2" -o "$tmp/$1.txtrace" -p $pid || fail "$1: txtrace-bpf ended with $?" || return
 	"$reader" verify "$tmp/$1.txtrace" || return
@@ -129,7 +150,9 @@ strict_mode_is_refused() {
 
 check "all that a short program marks is there, and whole" all_of_a_short_program
 check "what a program marked last before it was killed is there" last_mark_is_there
+check "the same of 200 programs that are killed at random moments" killed_at_any_moment
 check "recorders follow each other, also one that was killed" recorders_follow_each_other
+check "50,000 threads that mark twice each, ten thousand at once" many_threads
 check "under overload, what was sent is what was received and lost" overload_is_counted
 check "object files with an older txtrace.h still work, beside others" headers_can_be_mixed
 # With auto it is recorded, through probes.

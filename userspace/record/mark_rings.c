@@ -16,13 +16,18 @@
 #include "base/id_map.h"
 #include "ring/counter_clock.h"
 #include "ring/loss_counters.h"
+#include "record/mark_records.h"
 #include "ring/mark_join.h"
 #include "ring/mark_pool.h"
+#include "ring/mark_queue.h"
 
 /* Between a slot's being taken and our seeing that lies the time that a store takes to another CPU. */
 #define STORE_NS 10000u
 /* The end of a process is told when its first thread ends: the others go on for a moment. */
 #define OVER_NS 1000000000u
+
+/* Before the pools are looked at again: some 15 ms of work, in which a program fills a third of a pool. */
+#define PUT_MAX 65536
 
 /* Object files of one process that mark: of further ones it goes through the probe. */
 #define PROCESS_POOLS_MAX 64
@@ -47,13 +52,16 @@ struct mark_rings {
 	struct mark_rings_options options;
 	struct id_map pools; /* address, tgid -> struct process_pool */
 	struct counter_clock clock;
+	struct mark_queue *queue; /* what was taken out of the pools */
 	struct mark_join *join;
+	struct mark_records records;
 	struct ending *endings; /* that were heard of since the last drain */
 	size_t ending_cnt;
 	size_t ending_room;
-	struct process_pool *drained; /* whose marks are being taken */
-	uint64_t drain_ns;	      /* up to there the pools were read */
-	uint64_t end_ns;	      /* what is later does not count */
+	bool is_held_up;   /* pools were not read, as the queue is full */
+	uint64_t drain_ns; /* up to there the pools were read */
+	uint64_t done_ns;  /* and what they held has been pushed, or is in the join */
+	uint64_t end_ns;   /* what is later does not count */
 	struct wire_loss loss;	      /* of the drain that is under way */
 	struct mark_rings_stats stats;
 };
@@ -75,10 +83,15 @@ struct mark_rings *mark_rings_new(const struct mark_rings_options *options)
 	marks->end_ns = UINT64_MAX;
 	id_map_init(&marks->pools);
 	counter_clock_init(&marks->clock);
+	marks->queue = mark_queue_new();
 	marks->join = mark_join_new(push_record, marks);
-	if (marks->join)
+	marks->records = (struct mark_records){ .label_files = options->label_files,
+						.join = options->has_clocks ? marks->join : NULL,
+						.push = push_record,
+						.context = marks };
+	if (marks->queue && marks->join)
 		return marks;
-	free(marks);
+	mark_rings_free(marks);
 	return NULL;
 }
 
@@ -269,189 +282,67 @@ int mark_rings_hear(struct mark_rings *marks, const void *record, size_t size)
 	return 0;
 }
 
-/* ---- marks ---- */
+/* ---- the drain ---- */
 
-static const struct {
-	uint8_t wire_kind;
-	enum { NOTHING, SPAN, NAMED, VALUE, TEXT, KEY } shape;
-	uint8_t type;
-} shapes[] = {
-	[MARK_BEGIN] = { WIRE_BEGIN, SPAN, 0 },
-	[MARK_BEGIN_DETACHED] = { WIRE_BEGIN_DETACHED, SPAN, 0 },
-	[MARK_ENTER] = { WIRE_ENTER, SPAN, 0 },
-	[MARK_EXIT] = { WIRE_LEAVE, SPAN, 0 },
-	[MARK_END] = { WIRE_END, SPAN, 0 },
-	[MARK_EVENT] = { WIRE_INSTANT, NAMED, 0 },
-	[MARK_COUNTER] = { WIRE_COUNTER, NAMED, 0 },
-	[MARK_LINK] = { WIRE_LINK, NAMED, 0 },
-	[MARK_ATTR + ATTR_BOOL] = { WIRE_ATTR, VALUE, ATTR_BOOL },
-	[MARK_ATTR + ATTR_INT] = { WIRE_ATTR, VALUE, ATTR_INT },
-	[MARK_ATTR + ATTR_UINT] = { WIRE_ATTR, VALUE, ATTR_UINT },
-	[MARK_ATTR + ATTR_DOUBLE] = { WIRE_ATTR, VALUE, ATTR_DOUBLE },
-	[MARK_ATTR + ATTR_POINTER] = { WIRE_ATTR, VALUE, ATTR_POINTER },
-	[MARK_TAG] = { WIRE_TAG, TEXT, 0 },
-	[MARK_ATTR_STRING] = { WIRE_ATTR, TEXT, ATTR_STRING },
-	[MARK_KEY_BEGIN] = { WIRE_KEY_BEGIN, KEY, 0 },
-	[MARK_KEY_ENTER] = { WIRE_KEY_ENTER, KEY, 0 },
-	[MARK_KEY_EXIT] = { WIRE_KEY_LEAVE, KEY, 0 },
-	[MARK_KEY_END] = { WIRE_KEY_END, KEY, 0 },
-	[MARK_KEY_EVENT] = { WIRE_KEY_INSTANT, KEY, 0 },
-};
-
-#define SHAPE_CNT (sizeof(shapes) / sizeof(shapes[0]))
-
-/* The label as the kernel side would tell it: its place in the file, if it is a literal there. */
-static uint64_t label_of(const struct mark_rings *marks, uint64_t address)
-{
-	uint64_t place = address + marks->drained->label_base;
-
-	if (!address)
-		return 0;
-	if (address & WIRE_LABEL_IS_PLACE)
-		return WIRE_LABEL_UNREADABLE;
-	return marks->drained->label_base && label_files_has(marks->options.label_files, place) ? place
-												: address;
-}
-
-static int push_span(struct mark_rings *marks, struct wire_header *header, const struct mark *mark)
-{
-	struct wire_span span = { .id = mark->id,
-				  .label = label_of(marks, mark->name),
-				  .parent = mark->value };
-
-	header->size = sizeof(span);
-	span.header = *header;
-	if (marks->options.has_clocks)
-		return mark_join_add(marks->join, &span.header);
-	span.header.flags |= WIRE_NO_CLOCKS;
-	return push_record(marks, &span, sizeof(span));
-}
-
-static int push_key(struct mark_rings *marks, struct wire_header *header, const struct mark *mark)
-{
-	struct wire_key key = { .name = label_of(marks, mark->name),
-				.key_length = mark->text_length < WIRE_KEY_MAX ? mark->text_length
-									       : WIRE_KEY_MAX };
-
-	header->size = sizeof(key);
-	if (mark->text_length > WIRE_KEY_MAX || mark->is_truncated)
-		header->flags |= WIRE_IS_TRUNCATED;
-	if (!key.key_length)
-		header->flags |= WIRE_IS_UNREADABLE;
-	key.header = *header;
-	memcpy(key.key, mark->text, key.key_length);
-	if (marks->options.has_clocks)
-		return mark_join_add(marks->join, &key.header);
-	key.header.flags |= WIRE_NO_CLOCKS;
-	return push_record(marks, &key, sizeof(key));
-}
-
-static int push_named(struct mark_rings *marks, struct wire_header *header, const struct mark *mark)
-{
-	struct wire_mark named = { .id = mark->id,
-				   .name = label_of(marks, mark->name),
-				   .value = mark->value };
-
-	header->size = sizeof(named);
-	named.header = *header;
-	return push_record(marks, &named, sizeof(named));
-}
-
-/* As long as the kernel side would have copied. */
-static int push_text(struct mark_rings *marks, struct wire_header *header, const struct mark *mark,
-		     uint8_t type)
-{
-	struct {
-		struct wire_text base;
-		char text[WIRE_TEXT_LONG];
-	} record = { .base = { .id = mark->id,
-			       .name = label_of(marks, mark->name),
-			       .value = mark->value,
-			       .type = type,
-			       .text_length = mark->text_length } };
-	size_t size;
-
-	if (mark->text_length >= WIRE_TEXT_LONG)
-		record.base.text_length = WIRE_TEXT_LONG - 1;
-	if (mark->text_length >= WIRE_TEXT_LONG || mark->is_truncated)
-		header->flags |= WIRE_IS_TRUNCATED;
-	if (mark->is_unreadable)
-		header->flags |= WIRE_IS_UNREADABLE;
-	size = sizeof(record.base) + record.base.text_length;
-	header->size = (uint16_t)size;
-	record.base.header = *header;
-	if (record.base.text_length)
-		memcpy(record.text, mark->text, record.base.text_length);
-	return push_record(marks, &record, size);
-}
-
+/* All kinds, if it is not known which. */
 static int lose_marks(void *context, uint32_t tid, uint32_t kind, uint64_t cnt)
 {
 	struct mark_rings *marks = context;
 
 	(void)tid;
-	for (size_t i = 1; i < SHAPE_CNT; i++)
-		if (shapes[i].wire_kind && (!kind || (i & (MARK_LOST_KINDS - 1)) == kind))
-			marks->loss.kinds |= UINT64_C(1) << shapes[i].wire_kind;
+	marks->loss.kinds |= mark_records_kinds(kind);
 	marks->loss.span_event_cnt += cnt;
 	marks->stats.lost_cnt += cnt;
 	return 0;
 }
 
+/* Out of the pool, with its time: what comes after is done later. */
 static int take_mark(void *context, const struct mark *mark)
 {
 	struct mark_rings *marks = context;
-	struct wire_header header = {
-		.time_ns = counter_clock_time_ns(&marks->clock, mark->counter),
-		.tid = mark->tid,
-		.tgid = marks->drained->tgid,
-		.cpu = LOSS_CPU_UNKNOWN,
-	};
+	uint64_t time_ns = counter_clock_time_ns(&marks->clock, mark->counter);
 
-	if (mark->kind >= SHAPE_CNT || !shapes[mark->kind].wire_kind) /* no program of ours has written it */
+	if (!mark_records_knows(mark->kind)) /* no program of ours has written it */
 		return lose_marks(marks, mark->tid, 0, 1);
 	/* counters advance in steps of 10 ns and more; what comes later is later */
-	if (header.time_ns <= *mark->last_ns)
-		header.time_ns = *mark->last_ns + 1;
-	*mark->last_ns = header.time_ns;
-	if (header.time_ns > marks->end_ns)
+	if (time_ns <= *mark->last_ns)
+		time_ns = *mark->last_ns + 1;
+	*mark->last_ns = time_ns;
+	if (time_ns > marks->end_ns)
 		return 0;
 	marks->stats.taken_cnt++;
-	header.kind = shapes[mark->kind].wire_kind;
-	switch (shapes[mark->kind].shape) {
-	case SPAN:
-		return push_span(marks, &header, mark);
-	case KEY:
-		return push_key(marks, &header, mark);
-	case NAMED:
-		return push_named(marks, &header, mark);
-	case VALUE:
-	case TEXT:
-		return push_text(marks, &header, mark, shapes[mark->kind].type);
-	case NOTHING:
-		break;
-	}
-	return 0;
+	return mark_queue_add(marks->queue, mark, time_ns);
 }
 
-/* ---- the drain ---- */
-
-static int drain_pools(struct mark_rings *marks, uint64_t now_ns)
+static int drain_pool(struct mark_rings *marks, const struct process_pool *pool, uint64_t now_ns)
 {
 	const struct mark_pool_sink sink = { .context = marks, .take = take_mark, .lose = lose_marks };
+	const struct mark_owner owner = { .tgid = pool->tgid, .label_base = pool->label_base };
+	int err = mark_queue_own(marks->queue, &owner);
+
+	return err ? err : mark_pool_drain(pool->pool, now_ns, &sink);
+}
+
+/* *until_ns: less, if a slot is waited for. */
+static int drain_pools(struct mark_rings *marks, uint64_t now_ns, uint64_t *until_ns)
+{
 	struct process_pool *pool;
 	int err = 0;
 
+	marks->is_held_up = false;
 	for (size_t i = 0; !err && (pool = id_map_next(&marks->pools, &i));) {
 		uint64_t waits_ns;
 
 		if (!pool->pool)
 			continue;
-		marks->drained = pool;
-		err = mark_pool_drain(pool->pool, now_ns, &sink);
+		if (!mark_queue_has_room(marks->queue)) {
+			marks->is_held_up = true;
+			break;
+		}
+		err = drain_pool(marks, pool, now_ns);
 		waits_ns = mark_pool_waits_since_ns(pool->pool);
-		if (waits_ns < marks->drain_ns)
-			marks->drain_ns = waits_ns;
+		if (waits_ns < *until_ns)
+			*until_ns = waits_ns;
 	}
 	return err;
 }
@@ -468,29 +359,67 @@ static void close_pools(struct mark_rings *marks, uint64_t now_ns)
 	}
 }
 
-int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns)
+/* What was lost since the drain before. */
+static int push_loss(struct mark_rings *marks)
 {
-	uint64_t now_ns = counter_clock_look(&marks->clock), before_ns = marks->drain_ns;
+	if (!marks->loss.span_event_cnt)
+		return 0;
+	marks->loss.last_ns = clock_now_ns();
+	return marks->options.push_loss(marks->options.context, &marks->loss);
+}
+
+static int drain(struct mark_rings *marks, uint64_t told_ns)
+{
+	uint64_t now_ns = counter_clock_look(&marks->clock), until_ns = now_ns - STORE_NS;
 	int err;
 
+	/* a thread that has told of its lane since then is not known, and what it has marked not read */
+	if (told_ns < until_ns)
+		until_ns = told_ns;
 	marks->loss = (struct wire_loss){ .header = { .kind = EVENT_LOSS,
 						      .cpu = LOSS_CPU_UNKNOWN,
 						      .size = sizeof(marks->loss),
-						      .time_ns = before_ns } };
-	/* a thread that has told of its lane since then is not known, and what it has marked not read */
-	marks->drain_ns = now_ns - STORE_NS < told_ns ? now_ns - STORE_NS : told_ns;
+						      .time_ns = marks->drain_ns } };
 	for (size_t i = 0; i < marks->ending_cnt; i++)
 		end_one(marks, &marks->endings[i]);
 	marks->ending_cnt = 0;
-	err = drain_pools(marks, now_ns);
-	close_pools(marks, now_ns);
-	if (!err && marks->loss.span_event_cnt) {
-		marks->loss.last_ns = clock_now_ns();
-		err = marks->options.push_loss(marks->options.context, &marks->loss);
-	}
-	if (err)
+	err = drain_pools(marks, now_ns, &until_ns);
+	if (!err)
+		err = push_loss(marks);
+	if (err || marks->is_held_up)
 		return err;
-	return mark_join_waits_since_ns(marks->join) < UINT64_MAX;
+	close_pools(marks, now_ns);
+	marks->drain_ns = until_ns;
+	return mark_queue_end_turn(marks->queue, until_ns);
+}
+
+static int put_queued(struct mark_rings *marks)
+{
+	const struct queued_mark *mark;
+	struct mark_owner owner;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < PUT_MAX && (mark = mark_queue_take(marks->queue, &owner)); i++) {
+		if (mark->kind)
+			err = mark_records_put(&marks->records, mark, &owner);
+		else
+			marks->done_ns = mark->time_ns;
+	}
+	return err;
+}
+
+int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns)
+{
+	int err = drain(marks, told_ns);
+
+	if (!err)
+		err = put_queued(marks);
+	return err ? err : mark_join_waits_since_ns(marks->join) < UINT64_MAX;
+}
+
+bool mark_rings_have_more(const struct mark_rings *marks)
+{
+	return marks->is_held_up || !mark_queue_is_empty(marks->queue);
 }
 
 int mark_rings_settle(struct mark_rings *marks, uint64_t told_ns)
@@ -507,7 +436,7 @@ uint64_t mark_rings_watermark_ns(const struct mark_rings *marks)
 {
 	uint64_t waits_ns = mark_join_waits_since_ns(marks->join);
 
-	return waits_ns <= marks->drain_ns ? waits_ns - 1 : marks->drain_ns;
+	return waits_ns <= marks->done_ns ? waits_ns - 1 : marks->done_ns;
 }
 
 void mark_rings_stats(const struct mark_rings *marks, struct mark_rings_stats *stats)
@@ -528,6 +457,7 @@ void mark_rings_free(struct mark_rings *marks)
 	}
 	id_map_release(&marks->pools);
 	free(marks->endings);
+	mark_queue_free(marks->queue);
 	mark_join_free(marks->join);
 	free(marks);
 }

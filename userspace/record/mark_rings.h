@@ -45,11 +45,16 @@ void mark_rings_see(struct mark_rings *marks, uint32_t tgid, uint64_t address);
 int mark_rings_hear(struct mark_rings *marks, const void *record, size_t size);
 
 /*
- * Takes what is there: of threads that have told of their lanes. Everything that
- * the kernel side sent up to told_ns has been heard. 1: marks wait for their
- * stays; 0; a negative errno, or what push returned.
+ * Takes what is there out of the pools, of threads that have told of their lanes,
+ * and pushes some of what was taken. Everything that the kernel side sent up to
+ * told_ns has been heard. 1: marks wait for their stays; 0; a negative errno, or
+ * what push returned.
  */
 int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns);
+
+/* There was more than one drain pushes: it is to be called again at once. */
+bool mark_rings_have_more(const struct mark_rings *marks);
+
 int mark_rings_settle(struct mark_rings *marks, uint64_t told_ns);
 
 /* What is marked later does not count. */

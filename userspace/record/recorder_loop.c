@@ -448,6 +448,11 @@ static void named_ended(void *context, pid_t pid)
 	(void)pid;
 }
 
+static bool has_more_marks(const struct recorder *recorder)
+{
+	return recorder->marks && mark_rings_have_more(recorder->marks);
+}
+
 static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 {
 	struct pollfd fds[] = {
@@ -459,7 +464,7 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 	};
 	uint64_t end_ns = recorder->options->duration_ns ? recorder->begin_ns + recorder->options->duration_ns
 							 : UINT64_MAX;
-	uint64_t until_ns = now_ns + TICK_MS * 1000000u;
+	uint64_t until_ns = now_ns + (has_more_marks(recorder) ? 0 : TICK_MS * 1000000u);
 	int wait_ms;
 
 	if (attach_watch_due_ns(recorder->watch, now_ns) < until_ns)
@@ -576,7 +581,9 @@ static int finish(struct recorder *recorder)
 	if (!kernel_side_is_silent(recorder->kernel))
 		recorder_detach(recorder);
 	log_writer_drop_no_more(recorder->log);
-	err = recorder_drain(recorder);
+	do
+		err = recorder_drain(recorder);
+	while (!err && has_more_marks(recorder));
 	if (!err && recorder->marks) /* nothing more is told */
 		err = mark_rings_settle(recorder->marks, UINT64_MAX);
 	if (!err)

@@ -10,6 +10,7 @@
 #define FIRST_LOOK_NS 1000000u /* between the first two looks */
 #define LOOK_NS 10000000u      /* between those that are kept */
 #define COUNTER_BITS 56
+#define ROUND (INT64_C(1) << 31)
 
 static uint64_t read_counter(void)
 {
@@ -78,7 +79,13 @@ static const struct counter_look *look_at(const struct counter_clock *clock, uin
 
 void counter_clock_keep(struct counter_clock *clock, const struct counter_look *look)
 {
-	clock->looks[clock->cnt++ % COUNTER_CLOCK_LOOKS] = *look;
+	const struct counter_look *before = look_at(clock, clock->cnt - 1);
+	uint32_t at = clock->cnt++ % COUNTER_CLOCK_LOOKS;
+
+	if (clock->cnt > 1)
+		clock->rates[at] = (uint64_t)(((unsigned __int128)(look->time_ns - before->time_ns) << 32) /
+					      (look->counter - before->counter));
+	clock->looks[at] = *look;
 }
 
 void counter_clock_init(struct counter_clock *clock)
@@ -112,13 +119,14 @@ uint64_t counter_clock_time_ns(const struct counter_clock *clock, uint64_t count
 {
 	uint32_t oldest = clock->cnt > COUNTER_CLOCK_LOOKS ? clock->cnt - COUNTER_CLOCK_LOOKS : 0;
 	uint32_t number = clock->cnt - 1;
-	const struct counter_look *from, *to;
+	const struct counter_look *to;
 
 	while (number > oldest + 1 && between(look_at(clock, number - 1)->counter, counter) < 0)
 		number--;
-	from = look_at(clock, number - 1);
 	to = look_at(clock, number);
-	return to->time_ns + (uint64_t)(int64_t)((__int128)between(to->counter, counter) *
-						 (int64_t)(to->time_ns - from->time_ns) /
-						 (int64_t)(to->counter - from->counter));
+	return to->time_ns +
+	       (uint64_t)(int64_t)(((__int128)between(to->counter, counter) *
+					    (int64_t)clock->rates[number % COUNTER_CLOCK_LOOKS] +
+				    ROUND) >>
+				   32);
 }

@@ -20,7 +20,8 @@ struct counter_look {
 
 struct counter_clock {
 	struct counter_look looks[COUNTER_CLOCK_LOOKS]; /* a ring */
-	uint32_t cnt;					/* that were ever kept */
+	uint64_t rates[COUNTER_CLOCK_LOOKS]; /* on the line that leads there: ns << 32 for each step */
+	uint32_t cnt;			     /* that were ever kept */
 };
 
 /* Whether the kernel itself keeps the time by this counter: else marks are not to be timed by it. */

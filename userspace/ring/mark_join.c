@@ -12,15 +12,13 @@
 
 #define KEEP_NS 1000000000u /* a thread that has ended: what it told last comes behind that */
 
-union marked {
-	struct wire_header header;
-	struct wire_span span;
-	struct wire_key key;
-};
-
 struct waiting {
-	uint64_t number; /* in the order in which they were added */
-	union marked mark;
+	uint64_t number;      /* in the order in which they were added */
+	struct wire_key *key; /* NULL: it is a span named by its id */
+	union {
+		struct wire_header header;
+		struct wire_span span;
+	};
 };
 
 struct thread {
@@ -61,6 +59,8 @@ struct mark_join *mark_join_new(mark_join_push push, void *context)
 
 static void free_thread(struct thread *thread)
 {
+	for (size_t i = 0; i < thread->cnt; i++)
+		free(thread->marks[thread->first + i].key);
 	free(thread->marks);
 	free(thread->stays);
 	free(thread);
@@ -100,11 +100,9 @@ static struct thread *get_thread(struct mark_join *join, uint32_t tid)
 	return thread;
 }
 
-static size_t size_of(const union marked *mark)
+static bool is_keyed(const struct wire_header *record)
 {
-	return mark->header.kind >= WIRE_KEY_BEGIN && mark->header.kind <= WIRE_KEY_INSTANT
-		       ? sizeof(mark->key)
-		       : sizeof(mark->span);
+	return record->kind >= WIRE_KEY_BEGIN && record->kind <= WIRE_KEY_INSTANT;
 }
 
 /* As the kernel side reads a thread's clocks (bpf/thread_clock.h); nothing that was stolen is known. */
@@ -117,22 +115,19 @@ static struct wire_clocks clocks_at(const struct wire_stay *stay, uint64_t time_
 	return clocks;
 }
 
-/* stay: NULL, if it is not known. */
-static int push(struct mark_join *join, struct thread *thread, union marked *mark,
+/* header: of the whole record. stay: NULL, if it is not known. */
+static int push(struct mark_join *join, struct thread *thread, struct wire_header *header,
 		const struct wire_stay *stay)
 {
-	struct {
-		unsigned char bytes[sizeof(union marked) + sizeof(struct wire_clocks)];
-	} record;
-	struct wire_header *header = &mark->header;
-	size_t size = size_of(mark);
+	unsigned char record[sizeof(struct wire_key) + sizeof(struct wire_clocks)];
+	size_t size = is_keyed(header) ? sizeof(struct wire_key) : sizeof(struct wire_span);
 	struct wire_clocks clocks;
 
 	/* the kernel did not tell that it came onto its CPU: its clocks there do not know that it ran */
 	if (!stay || stay->state != WIRE_THREAD_ON_CPU) {
 		header->flags |= WIRE_NO_CLOCKS;
 		header->size = (uint16_t)size;
-		return join->push(join->context, mark, size);
+		return join->push(join->context, header, size);
 	}
 	if (header->time_ns < stay->since_ns)
 		header->time_ns = stay->since_ns;
@@ -140,24 +135,36 @@ static int push(struct mark_join *join, struct thread *thread, union marked *mar
 		header->time_ns = stay->header.time_ns;
 	header->cpu = stay->header.cpu;
 	if (stay->since_ns == thread->reported_ns &&
-	    stay->clocks.interrupt_ns == thread->reported_interrupt_ns && size == sizeof(mark->span))
-		return join->push(join->context, mark, size);
+	    stay->clocks.interrupt_ns == thread->reported_interrupt_ns && !is_keyed(header))
+		return join->push(join->context, header, size);
 	header->flags |= WIRE_HAS_CLOCKS;
 	thread->reported_ns = stay->since_ns;
 	thread->reported_interrupt_ns = stay->clocks.interrupt_ns;
 	clocks = clocks_at(stay, header->time_ns);
 	header->size = (uint16_t)(size + sizeof(clocks));
-	memcpy(record.bytes, mark, size);
-	memcpy(record.bytes + size, &clocks, sizeof(clocks));
-	return join->push(join->context, record.bytes, size + sizeof(clocks));
+	memcpy(record, header, size);
+	memcpy(record + size, &clocks, sizeof(clocks));
+	return join->push(join->context, record, size + sizeof(clocks));
+}
+
+static int push_waiting(struct mark_join *join, struct thread *thread, struct waiting *waiting,
+			const struct wire_stay *stay)
+{
+	int err;
+
+	if (!waiting->key)
+		return push(join, thread, &waiting->header, stay);
+	err = push(join, thread, &waiting->key->header, stay);
+	free(waiting->key);
+	return err;
 }
 
 static int compare(const void *left, const void *right)
 {
 	const struct waiting *a = left, *b = right;
 
-	if (a->mark.header.time_ns != b->mark.header.time_ns)
-		return a->mark.header.time_ns < b->mark.header.time_ns ? -1 : 1;
+	if (a->header.time_ns != b->header.time_ns)
+		return a->header.time_ns < b->header.time_ns ? -1 : 1;
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
@@ -174,8 +181,8 @@ static int match(struct mark_join *join, struct thread *thread, uint64_t told_ns
 		qsort(thread->marks + thread->first, thread->cnt, sizeof(*thread->marks), compare);
 	thread->is_unsorted = false;
 	while (!err && thread->cnt) {
-		union marked *mark = &thread->marks[thread->first].mark;
-		uint64_t time_ns = mark->header.time_ns;
+		struct waiting *waiting = &thread->marks[thread->first];
+		uint64_t time_ns = waiting->header.time_ns;
 
 		while (at < thread->stay_cnt &&
 		       thread->stays[at].header.time_ns + MARK_JOIN_JITTER_NS < time_ns)
@@ -184,11 +191,11 @@ static int match(struct mark_join *join, struct thread *thread, uint64_t told_ns
 			break;
 		thread->first++;
 		thread->cnt--;
-		err = push(join, thread, mark,
-			   at < thread->stay_cnt &&
-					   time_ns + MARK_JOIN_JITTER_NS >= thread->stays[at].since_ns
-				   ? &thread->stays[at]
-				   : NULL);
+		err = push_waiting(join, thread, waiting,
+				   at < thread->stay_cnt &&
+						   time_ns + MARK_JOIN_JITTER_NS >= thread->stays[at].since_ns
+					   ? &thread->stays[at]
+					   : NULL);
 	}
 	if (!thread->cnt)
 		thread->first = 0;
@@ -217,11 +224,20 @@ int mark_join_add(struct mark_join *join, const struct wire_header *record)
 		return -ENOMEM;
 	thread->marks = waiting;
 	waiting += thread->first + thread->cnt;
-	if (thread->cnt && (waiting - 1)->mark.header.time_ns > record->time_ns)
+	if (thread->cnt && (waiting - 1)->header.time_ns > record->time_ns)
 		thread->is_unsorted = true;
+	waiting->key = NULL;
+	if (is_keyed(record)) {
+		waiting->key = malloc(sizeof(*waiting->key));
+		if (!waiting->key)
+			return -ENOMEM;
+		memcpy(waiting->key, record, sizeof(*waiting->key));
+		waiting->header = *record;
+	} else {
+		memcpy(&waiting->span, record, sizeof(waiting->span));
+	}
 	thread->cnt++;
 	waiting->number = join->added_cnt++;
-	memcpy(&waiting->mark, record, record->size);
 	return 0;
 }
 
@@ -280,8 +296,8 @@ uint64_t mark_join_waits_since_ns(const struct mark_join *join)
 	const struct thread *thread;
 
 	for (size_t i = 0; (thread = id_map_next(&join->threads, &i));)
-		if (thread->cnt && thread->marks[thread->first].mark.header.time_ns < first_ns)
-			first_ns = thread->marks[thread->first].mark.header.time_ns;
+		if (thread->cnt && thread->marks[thread->first].header.time_ns < first_ns)
+			first_ns = thread->marks[thread->first].header.time_ns;
 	return first_ns;
 }
 

@@ -14,11 +14,21 @@ static struct open_text *find(struct mark_pieces *text, uint32_t number)
 	return NULL;
 }
 
+static struct open_text *find_closed(struct mark_pieces *text)
+{
+	for (size_t i = 0; i < MARK_PIECES_OPEN_MAX; i++)
+		if (!text->open[i].is_open)
+			return &text->open[i];
+	return NULL;
+}
+
 static struct open_text *begin(struct mark_pieces *text, uint32_t number)
 {
 	struct open_text *open = find(text, number);
 
 	if (!open)
+		open = find_closed(text);
+	if (!open) /* handlers that jumped away have left theirs open */
 		open = &text->open[text->next++ % MARK_PIECES_OPEN_MAX];
 	open->is_open = 1;
 	open->number = number;

@@ -21,10 +21,12 @@
 struct next_chunk {
 	uint32_t chunk;
 	uint32_t turn;
+	uint32_t after; /* so many turns behind the lane's, when they were sorted last */
 };
 
 struct lane {
 	struct lane *next_ended;
+	struct lane *next_of_thread;
 	uint32_t place;
 	uint32_t tid;
 	uint64_t since_ns;
@@ -39,16 +41,20 @@ struct lane {
 	uint64_t missing_ns; /* since when the next slot is waited for; 0: it is not */
 	uint32_t lost[MARK_LOST_KINDS];
 	struct mark_pieces text;
-	struct next_chunk *next; /* in the order of their turns */
-	size_t next_cnt;
+	struct next_chunk *next; /* from `next_first` on, in the order of their turns, once they are sorted */
+	size_t next_first;
+	size_t next_end;
 	size_t next_room;
+	bool is_unsorted;
 };
 
 struct mark_pool {
 	int fd; /* holds the lock: no two readers have one pool */
 	unsigned char *memory;
 	uint64_t waits_since_ns;
+	uint32_t mapped_cnt;		 /* chunks that need no page fault of ours any more */
 	struct id_map lanes;		 /* place, 0 -> struct lane */
+	struct id_map threads;		 /* tid, 0 -> the first of its lanes */
 	uint64_t seen[MARK_CHUNK_COUNT]; /* what each chunk was when it was last looked at */
 };
 
@@ -138,6 +144,7 @@ int mark_pool_open(struct mark_pool **result, int fd)
 	pool->fd = fd;
 	pool->waits_since_ns = UINT64_MAX;
 	id_map_init(&pool->lanes);
+	id_map_init(&pool->threads);
 	err = map_pool(pool, fd);
 	if (err) {
 		mark_pool_close(pool);
@@ -244,6 +251,28 @@ static void begin_lane(const struct mark_pool *pool, struct lane *lane)
 	lane->turn = (first_turn(pool, lane->place, (uint32_t)MARK_TURN(position)) - 1) & MARK_TURN_MASK;
 }
 
+static struct lane *new_lane(struct mark_pool *pool, uint32_t place, uint32_t tid, uint64_t since_ns)
+{
+	struct lane *lane = calloc(1, sizeof(*lane));
+
+	if (!lane)
+		return NULL;
+	lane->place = place;
+	lane->tid = tid;
+	lane->since_ns = since_ns;
+	lane->next_of_thread = id_map_get(&pool->threads, tid, 0);
+	if (id_map_put(&pool->lanes, place, 0, lane)) {
+		free(lane);
+		return NULL;
+	}
+	if (id_map_put(&pool->threads, tid, 0, lane)) {
+		id_map_remove(&pool->lanes, place, 0);
+		free(lane);
+		return NULL;
+	}
+	return lane;
+}
+
 int mark_pool_add_lane(struct mark_pool *pool, uint64_t place, uint32_t tid, uint64_t since_ns)
 {
 	struct lane *lane;
@@ -254,27 +283,47 @@ int mark_pool_add_lane(struct mark_pool *pool, uint64_t place, uint32_t tid, uin
 		return -EINVAL;
 	lane = id_map_get(&pool->lanes, place, 0);
 	if (!lane) {
-		lane = calloc(1, sizeof(*lane));
-		if (!lane || id_map_put(&pool->lanes, place, 0, lane)) {
-			free(lane);
+		lane = new_lane(pool, (uint32_t)place, tid, since_ns);
+		if (!lane)
 			return -ENOMEM;
-		}
-		lane->place = (uint32_t)place;
-		lane->tid = tid;
-		lane->since_ns = since_ns;
 		begin_lane(pool, lane);
 	}
 	__atomic_store_n(&lane_at(pool, lane->place)->is_known, 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
-void mark_pool_end_thread(struct mark_pool *pool, uint32_t tid, uint64_t end_ns)
+static void end_all(struct mark_pool *pool, uint64_t end_ns)
 {
 	struct lane *lane;
 
 	for (size_t i = 0; (lane = id_map_next(&pool->lanes, &i));)
-		if ((!tid || lane->tid == tid) && lane->since_ns <= end_ns)
-			lane->has_ended = true;
+		lane->has_ended |= lane->since_ns <= end_ns;
+}
+
+static void unlink_lane(struct mark_pool *pool, struct lane *lane)
+{
+	struct lane *first = id_map_get(&pool->threads, lane->tid, 0), *before = first;
+
+	if (first == lane) {
+		if (!lane->next_of_thread || id_map_put(&pool->threads, lane->tid, 0, lane->next_of_thread))
+			id_map_remove(&pool->threads, lane->tid, 0);
+		return;
+	}
+	while (before && before->next_of_thread != lane)
+		before = before->next_of_thread;
+	if (before)
+		before->next_of_thread = lane->next_of_thread;
+}
+
+/* Those that began since then are of another thread with its number. */
+void mark_pool_end_thread(struct mark_pool *pool, uint32_t tid, uint64_t end_ns)
+{
+	struct lane *lane;
+
+	if (!tid)
+		end_all(pool, end_ns);
+	for (lane = id_map_get(&pool->threads, tid, 0); lane; lane = lane->next_of_thread)
+		lane->has_ended |= lane->since_ns <= end_ns;
 }
 
 /* A chunk that was not there, or was another's, before. Without memory it is looked at again. */
@@ -283,20 +332,33 @@ static void see_chunk(struct mark_pool *pool, uint32_t chunk, uint64_t what)
 	struct lane *lane = id_map_get(&pool->lanes, (uint32_t)what, 0);
 	uint32_t turn = (uint32_t)(what >> 32) & MARK_TURN_MASK;
 	struct next_chunk *next;
-	size_t at;
 
 	if (!lane)
 		return;
-	next = array_grow(lane->next, &lane->next_room, lane->next_cnt, sizeof(*next));
+	if (lane->next_first > lane->next_end / 2) {
+		lane->next_end -= lane->next_first;
+		memmove(lane->next, &lane->next[lane->next_first], lane->next_end * sizeof(*lane->next));
+		lane->next_first = 0;
+	}
+	next = array_grow(lane->next, &lane->next_room, lane->next_end, sizeof(*next));
 	if (!next)
 		return;
 	lane->next = next;
-	for (at = lane->next_cnt++;
-	     at > 0 && turns_between(lane->turn, lane->next[at - 1].turn) > turns_between(lane->turn, turn);
-	     at--)
-		lane->next[at] = lane->next[at - 1];
-	lane->next[at] = (struct next_chunk){ chunk, turn };
+	lane->next[lane->next_end++] = (struct next_chunk){ .chunk = chunk,
+							    .turn = turn,
+							    .after = turns_between(lane->turn, turn) };
+	lane->is_unsorted = true;
 	pool->seen[chunk] = what;
+}
+
+/* What the program uses by now, in one call: as many page faults cost far more. If it fails, those come. */
+static void map_chunks(struct mark_pool *pool, uint32_t cnt)
+{
+	if (cnt <= pool->mapped_cnt)
+		return;
+	madvise(pool->memory + (size_t)pool->mapped_cnt * MARK_CHUNK_BYTES,
+		(size_t)(cnt - pool->mapped_cnt) * MARK_CHUNK_BYTES, MADV_POPULATE_WRITE);
+	pool->mapped_cnt = cnt;
 }
 
 static void see_chunks(struct mark_pool *pool)
@@ -306,6 +368,7 @@ static void see_chunks(struct mark_pool *pool)
 
 	if (cnt > MARK_CHUNK_COUNT)
 		cnt = MARK_CHUNK_COUNT;
+	map_chunks(pool, cnt);
 	for (uint32_t chunk = MARK_HEAD_CHUNKS; chunk < cnt; chunk++) {
 		uint64_t what = __atomic_load_n(&head->chunks[chunk], __ATOMIC_ACQUIRE);
 
@@ -314,10 +377,32 @@ static void see_chunks(struct mark_pool *pool)
 	}
 }
 
+static int compare_next(const void *left, const void *right)
+{
+	const struct next_chunk *a = left, *b = right;
+
+	if (a->after != b->after)
+		return a->after < b->after ? -1 : 1;
+	return a->chunk < b->chunk ? -1 : a->chunk > b->chunk;
+}
+
+static void sort_next(struct lane *lane)
+{
+	if (!lane->is_unsorted)
+		return;
+	for (size_t i = lane->next_first; i < lane->next_end; i++)
+		lane->next[i].after = turns_between(lane->turn, lane->next[i].turn);
+	qsort(lane->next + lane->next_first, lane->next_end - lane->next_first, sizeof(*lane->next),
+	      compare_next);
+	lane->is_unsorted = false;
+}
+
+/* Mostly it is the first one. */
 static void forget_next(struct lane *lane, size_t at)
 {
-	lane->next_cnt--;
-	memmove(&lane->next[at], &lane->next[at + 1], (lane->next_cnt - at) * sizeof(*lane->next));
+	memmove(&lane->next[lane->next_first + 1], &lane->next[lane->next_first],
+		(at - lane->next_first) * sizeof(*lane->next));
+	lane->next_first++;
 }
 
 /* Where a signal handler was quicker the thread has given the chunk back, and another one may have it. */
@@ -328,9 +413,13 @@ static bool is_still_taken(const struct mark_pool *pool, const struct lane *lane
 	       (MARK_CHUNK_SLOTS_OF | (uint64_t)next->turn << 32 | lane->place);
 }
 
-static void forget_given_back(const struct mark_pool *pool, struct lane *lane)
+/* Of those of that turn, and of turns before. */
+static void forget_given_back(const struct mark_pool *pool, struct lane *lane, uint32_t turn)
 {
-	for (size_t at = lane->next_cnt; at-- > 0;)
+	uint32_t after = turns_between(lane->turn, turn);
+
+	for (size_t at = lane->next_first;
+	     at < lane->next_end && turns_between(lane->turn, lane->next[at].turn) <= after; at++)
 		if (!is_still_taken(pool, lane, &lane->next[at]))
 			forget_next(lane, at);
 }
@@ -352,16 +441,17 @@ static bool go_on(struct mark_pool *pool, struct lane *lane, uint64_t position)
 {
 	uint32_t turn = (lane->turn + 1) & MARK_TURN_MASK, old = lane->end_place / MARK_PLACES_IN_CHUNK - 1;
 	bool is_last = MARK_TURN(position) == turn;
-	size_t at = 0;
+	size_t at;
 
-	forget_given_back(pool, lane);
-	while (at < lane->next_cnt &&
+	forget_given_back(pool, lane, turn);
+	at = lane->next_first;
+	while (at < lane->next_end &&
 	       (lane->next[at].turn != turn ||
 		(is_last && (lane->next[at].chunk + 1) * MARK_PLACES_IN_CHUNK != MARK_END_PLACE(position))))
 		at++;
-	if (at == lane->next_cnt)
+	if (at == lane->next_end)
 		return false;
-	while (!is_last && !has_first_slot(pool, lane->next[at].chunk) && at + 1 < lane->next_cnt &&
+	while (!is_last && !has_first_slot(pool, lane->next[at].chunk) && at + 1 < lane->next_end &&
 	       lane->next[at + 1].turn == turn)
 		at++;
 	if (lane->is_kept)
@@ -460,6 +550,7 @@ static int read_lane(struct mark_pool *pool, struct lane *lane, uint64_t now_ns,
 	uint64_t position = __atomic_load_n(&lane_at(pool, lane->place)->position, __ATOMIC_ACQUIRE);
 	int err;
 
+	sort_next(lane);
 	for (uint32_t i = 0; i <= MARK_CHUNK_COUNT; i++) {
 		bool is_last = MARK_TURN(position) == lane->turn;
 		uint32_t taken = is_last && MARK_USED(position) < MARK_CHUNK_SLOTS
@@ -480,9 +571,9 @@ static void end_lane(struct mark_pool *pool, struct lane *lane)
 {
 	if (lane->end_place != lane->place + 1)
 		give_chunk(pool, lane->end_place / MARK_PLACES_IN_CHUNK - 1);
-	forget_given_back(pool, lane);
-	while (lane->next_cnt)
-		give_chunk(pool, lane->next[--lane->next_cnt].chunk);
+	for (size_t i = lane->next_first; i < lane->next_end; i++)
+		if (is_still_taken(pool, lane, &lane->next[i]))
+			give_chunk(pool, lane->next[i].chunk);
 	for (uint32_t chunk = MARK_HEAD_CHUNKS; lane->has_kept && chunk < MARK_CHUNK_COUNT; chunk++)
 		if (pool->seen[chunk] & MARK_CHUNK_SLOTS_OF && (uint32_t)pool->seen[chunk] == lane->place)
 			give_chunk(pool, chunk);
@@ -491,6 +582,7 @@ static void end_lane(struct mark_pool *pool, struct lane *lane)
 		    (MARK_CHUNK_OVER | lane->place))
 			give_chunk(pool, chunk);
 	id_map_remove(&pool->lanes, lane->place, 0);
+	unlink_lane(pool, lane);
 	give_lane(pool, lane->place);
 	free_lane(lane);
 }
@@ -547,6 +639,7 @@ void mark_pool_close(struct mark_pool *pool)
 	for (size_t i = 0; (lane = id_map_next(&pool->lanes, &i));)
 		free_lane(lane);
 	id_map_release(&pool->lanes);
+	id_map_release(&pool->threads);
 	if (pool->memory)
 		munmap(pool->memory, MARK_POOL_BYTES);
 	close(pool->fd);

@@ -456,6 +456,37 @@ static void reader_follows_another(void **state)
 	assert_true(world.is_in_order);
 }
 
+static void put_piece(const char *text, uint64_t number, uint64_t piece)
+{
+	uint64_t words[3];
+
+	memcpy(words, text + piece * sizeof(words), sizeof(words));
+	assert_int_equal(txtrace_mark_(TXTRACE_MARK_PIECE_, words[0], (const char *)(uintptr_t)words[1],
+				       words[2], number << 32 | piece),
+			 1);
+}
+
+/* A thread that is stopped between two pieces of a text may be interrupted many times before it goes on. */
+static void texts_within_a_text(void **state)
+{
+	const char text[48] = "the first piece of it.  the second piece of it.";
+
+	(void)state;
+	NEED_POOL();
+	put_piece(text, 1, 0);
+	for (int i = 0; i < 20; i++)
+		TXTRACE_TAG(7, "of a handler");
+	put_piece(text, 1, 1);
+	txtrace_mark_(TXTRACE_MARK_TAG_, 6, NULL, (uintptr_t)text, UINT64_C(48) << 32 | 1);
+	drain();
+	assert_int_equal(world.cnt, 21);
+	for (size_t i = 0; i < 20; i++)
+		has_text(i, MARK_TAG, 7, "", "of a handler");
+	assert_int_equal(world.seen[20].id, 6);
+	assert_false(world.seen[20].is_unreadable);
+	assert_int_equal(world.seen[20].text_length, 48);
+}
+
 static volatile sig_atomic_t is_over;
 static uint64_t handled_cnt;
 
@@ -631,6 +662,7 @@ int main(void)
 		cmocka_unit_test(chunks_are_used_again),
 		cmocka_unit_test(overload_is_counted),
 		cmocka_unit_test(threads_come_and_go),
+		cmocka_unit_test(texts_within_a_text),
 		cmocka_unit_test(handler_marks_in_between),
 		cmocka_unit_test(missing_slot_is_given_up),
 		cmocka_unit_test(reader_follows_another),

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/mark_records.h"
+
+#include <string.h>
+
+#include "event/event_decode.h"
+#include "ring/loss_counters.h"
+
+static const struct {
+	uint8_t wire_kind;
+	enum { NOTHING, SPAN, NAMED, VALUE, TEXT, KEY } shape;
+	uint8_t type;
+} shapes[] = {
+	[MARK_BEGIN] = { WIRE_BEGIN, SPAN, 0 },
+	[MARK_BEGIN_DETACHED] = { WIRE_BEGIN_DETACHED, SPAN, 0 },
+	[MARK_ENTER] = { WIRE_ENTER, SPAN, 0 },
+	[MARK_EXIT] = { WIRE_LEAVE, SPAN, 0 },
+	[MARK_END] = { WIRE_END, SPAN, 0 },
+	[MARK_EVENT] = { WIRE_INSTANT, NAMED, 0 },
+	[MARK_COUNTER] = { WIRE_COUNTER, NAMED, 0 },
+	[MARK_LINK] = { WIRE_LINK, NAMED, 0 },
+	[MARK_ATTR + ATTR_BOOL] = { WIRE_ATTR, VALUE, ATTR_BOOL },
+	[MARK_ATTR + ATTR_INT] = { WIRE_ATTR, VALUE, ATTR_INT },
+	[MARK_ATTR + ATTR_UINT] = { WIRE_ATTR, VALUE, ATTR_UINT },
+	[MARK_ATTR + ATTR_DOUBLE] = { WIRE_ATTR, VALUE, ATTR_DOUBLE },
+	[MARK_ATTR + ATTR_POINTER] = { WIRE_ATTR, VALUE, ATTR_POINTER },
+	[MARK_TAG] = { WIRE_TAG, TEXT, 0 },
+	[MARK_ATTR_STRING] = { WIRE_ATTR, TEXT, ATTR_STRING },
+	[MARK_KEY_BEGIN] = { WIRE_KEY_BEGIN, KEY, 0 },
+	[MARK_KEY_ENTER] = { WIRE_KEY_ENTER, KEY, 0 },
+	[MARK_KEY_EXIT] = { WIRE_KEY_LEAVE, KEY, 0 },
+	[MARK_KEY_END] = { WIRE_KEY_END, KEY, 0 },
+	[MARK_KEY_EVENT] = { WIRE_KEY_INSTANT, KEY, 0 },
+};
+
+#define SHAPE_CNT (sizeof(shapes) / sizeof(shapes[0]))
+
+/* The label as the kernel side would tell it: its place in the file, if it is a literal there. */
+static uint64_t label_of(const struct mark_records *records, const struct mark_owner *owner, uint64_t address)
+{
+	uint64_t place = address + owner->label_base;
+
+	if (!address)
+		return 0;
+	if (address & WIRE_LABEL_IS_PLACE)
+		return WIRE_LABEL_UNREADABLE;
+	return owner->label_base && label_files_has(records->label_files, place) ? place : address;
+}
+
+static int push_span(const struct mark_records *records, struct wire_header *header,
+		     const struct queued_mark *mark, const struct mark_owner *owner)
+{
+	struct wire_span span = { .id = mark->id,
+				  .label = label_of(records, owner, mark->name),
+				  .parent = mark->value };
+
+	header->size = sizeof(span);
+	span.header = *header;
+	if (records->join)
+		return mark_join_add(records->join, &span.header);
+	span.header.flags |= WIRE_NO_CLOCKS;
+	return records->push(records->context, &span, sizeof(span));
+}
+
+static int push_key(const struct mark_records *records, struct wire_header *header,
+		    const struct queued_mark *mark, const struct mark_owner *owner)
+{
+	struct wire_key key = { .name = label_of(records, owner, mark->name),
+				.key_length = mark->text_length < WIRE_KEY_MAX ? mark->text_length
+									       : WIRE_KEY_MAX };
+
+	header->size = sizeof(key);
+	if (mark->text_length > WIRE_KEY_MAX || mark->is_truncated)
+		header->flags |= WIRE_IS_TRUNCATED;
+	if (!key.key_length)
+		header->flags |= WIRE_IS_UNREADABLE;
+	key.header = *header;
+	memcpy(key.key, queued_text(mark), key.key_length);
+	if (records->join)
+		return mark_join_add(records->join, &key.header);
+	key.header.flags |= WIRE_NO_CLOCKS;
+	return records->push(records->context, &key, sizeof(key));
+}
+
+static int push_named(const struct mark_records *records, struct wire_header *header,
+		      const struct queued_mark *mark, const struct mark_owner *owner)
+{
+	struct wire_mark named = { .id = mark->id,
+				   .name = label_of(records, owner, mark->name),
+				   .value = mark->value };
+
+	header->size = sizeof(named);
+	named.header = *header;
+	return records->push(records->context, &named, sizeof(named));
+}
+
+/* As long as the kernel side would have copied. */
+static int push_text(const struct mark_records *records, struct wire_header *header,
+		     const struct queued_mark *mark, const struct mark_owner *owner, uint8_t type)
+{
+	struct {
+		struct wire_text base;
+		char text[WIRE_TEXT_LONG];
+	} record = { .base = { .id = mark->id,
+			       .name = label_of(records, owner, mark->name),
+			       .value = mark->value,
+			       .type = type,
+			       .text_length = mark->text_length } };
+	size_t size;
+
+	if (mark->text_length >= WIRE_TEXT_LONG)
+		record.base.text_length = WIRE_TEXT_LONG - 1;
+	if (mark->text_length >= WIRE_TEXT_LONG || mark->is_truncated)
+		header->flags |= WIRE_IS_TRUNCATED;
+	if (mark->is_unreadable)
+		header->flags |= WIRE_IS_UNREADABLE;
+	size = sizeof(record.base) + record.base.text_length;
+	header->size = (uint16_t)size;
+	record.base.header = *header;
+	if (record.base.text_length)
+		memcpy(record.text, queued_text(mark), record.base.text_length);
+	return records->push(records->context, &record, size);
+}
+
+bool mark_records_knows(uint8_t kind)
+{
+	return kind < SHAPE_CNT && shapes[kind].wire_kind;
+}
+
+uint64_t mark_records_kinds(uint32_t kind)
+{
+	uint64_t kinds = 0;
+
+	for (size_t i = 1; i < SHAPE_CNT; i++)
+		if (shapes[i].wire_kind && (!kind || (i & (MARK_LOST_KINDS - 1)) == kind))
+			kinds |= UINT64_C(1) << shapes[i].wire_kind;
+	return kinds;
+}
+
+int mark_records_put(const struct mark_records *records, const struct queued_mark *mark,
+		     const struct mark_owner *owner)
+{
+	struct wire_header header = {
+		.time_ns = mark->time_ns,
+		.tid = mark->tid,
+		.tgid = owner->tgid,
+		.cpu = LOSS_CPU_UNKNOWN,
+		.kind = shapes[mark->kind].wire_kind,
+	};
+
+	switch (shapes[mark->kind].shape) {
+	case SPAN:
+		return push_span(records, &header, mark, owner);
+	case KEY:
+		return push_key(records, &header, mark, owner);
+	case NAMED:
+		return push_named(records, &header, mark, owner);
+	case VALUE:
+	case TEXT:
+		return push_text(records, &header, mark, owner, shapes[mark->kind].type);
+	case NOTHING:
+		break;
+	}
+	return 0;
+}

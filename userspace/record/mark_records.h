@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From a mark in the queue to a record as the kernel side sends it. */
+#ifndef MARK_RECORDS_H
+#define MARK_RECORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/probes/label_files.h"
+#include "ring/mark_join.h"
+#include "ring/mark_queue.h"
+
+struct mark_records {
+	const struct label_files *label_files;
+	struct mark_join *join; /* adds the clocks, and pushes; NULL: there are none */
+	mark_join_push push;	/* of records without clocks */
+	void *context;
+};
+
+bool mark_records_knows(uint8_t kind); /* of enum mark_kind */
+
+/* A bit for each kind of record that marks of this kind become (its lowest five bits; 0: any kind). */
+uint64_t mark_records_kinds(uint32_t kind);
+
+/* 0, -ENOMEM, or what push returned. */
+int mark_records_put(const struct mark_records *records, const struct queued_mark *mark,
+		     const struct mark_owner *owner);
+
+#endif
