@@ -366,7 +366,7 @@ static __noinline int ring_announce(struct pt_regs *ctx)
 		return emit_lost(&out, WIRE_POOL, bpf_ktime_get_ns());
 	emit_header(&out, &event->header, WIRE_POOL, 0, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
 	event->address = pool;
-	event->lane = lane;
+	event->lane = PT_REGS_PARM1(ctx) == MARK_GONE ? WIRE_POOL_GONE : lane;
 	event->label_base = label_base(ctx);
 	if (PT_REGS_PARM1(ctx) == MARK_FILLING)
 		bpf_ringbuf_submit(event, BPF_RB_FORCE_WAKEUP);
@@ -458,7 +458,7 @@ PROBE_PROGRAM("uprobe", on_ring, uint64_t kind)
 		return ring_text(ctx);
 	if (kind >= MARK_KEY_BEGIN && kind <= MARK_KEY_EVENT)
 		return ring_key(ctx);
-	return kind >= MARK_POOL && kind <= MARK_FILLING ? ring_announce(ctx) : 0;
+	return kind >= MARK_POOL && kind <= MARK_GONE ? ring_announce(ctx) : 0;
 }
 
 /* ---- for foreign.bpf.c ---- */

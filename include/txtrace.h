@@ -400,6 +400,8 @@ TXTRACE_ONE_PER_OBJECT_ __attribute__((cold)) uint64_t txtrace_take_block_(uint6
  * On aarch64 `commit` is stored with release and read with acquire; `isb` keeps
  * the counter from being read before the slot is taken.
  *
+ * dlclose: a shared library gives its pool back when it is unloaded.
+ *
  * fork: a child does not have its parent's pool (MADV_DONTFORK), and knows so,
  * as its guard is all zeros (MADV_WIPEONFORK). A child of vfork, which shares
  * everything, marks as its parent.
@@ -431,7 +433,8 @@ enum txtrace_mark_kind_ {
 	/* of the probe `ring` alone: value is the address of the pool, stamp the lane's place in it */
 	TXTRACE_MARK_POOL_ = 96,
 	TXTRACE_MARK_LANE_ = 97,
-	TXTRACE_MARK_FILLING_ = 98 /* the recorder is to read at once */
+	TXTRACE_MARK_FILLING_ = 98, /* the recorder is to read at once */
+	TXTRACE_MARK_GONE_ = 99     /* the object is unloaded: nothing is marked in the pool any more */
 };
 
 #define TXTRACE_NO_NAME_ TXTRACE_CAST_(const char *, 0)
@@ -549,7 +552,7 @@ TXTRACE_INLINE_ uint64_t txtrace_count_now_(void)
 }
 
 /* System calls that leave errno alone. Below 0: a negative errno. */
-TXTRACE_INLINE_ int64_t txtrace_map_(uint64_t length, uint64_t flags)
+TXTRACE_INLINE_ int64_t txtrace_map_(uint64_t address, uint64_t length, uint64_t flags)
 {
 #if defined(__x86_64__)
 	int64_t result = 9;
@@ -559,11 +562,11 @@ TXTRACE_INLINE_ int64_t txtrace_map_(uint64_t length, uint64_t flags)
 
 	__asm__ volatile("syscall"
 			 : "+a"(result)
-			 : "D"(UINT64_C(0)), "S"(length), "d"(UINT64_C(3)), "r"(r10), "r"(r8), "r"(r9)
+			 : "D"(address), "S"(length), "d"(UINT64_C(3)), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	return result;
 #else
-	register int64_t x0 __asm__("x0") = 0;
+	register int64_t x0 __asm__("x0") = TXTRACE_CAST_(int64_t, address);
 	register uint64_t x1 __asm__("x1") = length;
 	register uint64_t x2 __asm__("x2") = 3;
 	register uint64_t x3 __asm__("x3") = flags;
@@ -581,6 +584,7 @@ TXTRACE_INLINE_ int64_t txtrace_map_(uint64_t length, uint64_t flags)
 
 #define TXTRACE_MAP_SHARED_ UINT64_C(0x4021)  /* MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE */
 #define TXTRACE_MAP_PRIVATE_ UINT64_C(0x4022) /* MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE */
+#define TXTRACE_MAP_OVER_ UINT64_C(0x4032)    /* MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE */
 
 /* madvise(); with UINT64_MAX as the advice, munmap(). */
 TXTRACE_INLINE_ int64_t txtrace_advise_(uint64_t address, uint64_t length, uint64_t advice)
@@ -605,6 +609,7 @@ TXTRACE_INLINE_ int64_t txtrace_advise_(uint64_t address, uint64_t length, uint6
 }
 
 #define TXTRACE_UNMAP_ UINT64_MAX
+#define TXTRACE_DONT_NEED_ UINT64_C(4)
 #define TXTRACE_DONT_FORK_ UINT64_C(10)
 #define TXTRACE_WIPE_ON_FORK_ UINT64_C(18)
 #define TXTRACE_GUARD_BYTES_ UINT64_C(65536) /* a page, however large they are */
@@ -612,7 +617,7 @@ TXTRACE_INLINE_ int64_t txtrace_advise_(uint64_t address, uint64_t length, uint6
 /* Memory of these flags, with this advice; 0: there is none. */
 TXTRACE_INLINE_ uint64_t txtrace_new_memory_(uint64_t length, uint64_t flags, uint64_t advice)
 {
-	const int64_t address = txtrace_map_(length, flags);
+	const int64_t address = txtrace_map_(0, length, flags);
 
 	if (address < 0 && address > -4096)
 		return 0;
@@ -826,22 +831,63 @@ TXTRACE_INLINE_ void txtrace_make_pool_(struct txtrace_guard_ *guard)
 	__atomic_store_n(&guard->state, TXTRACE_GUARD_MADE_, __ATOMIC_RELEASE);
 }
 
+/* What this object file has of it; all that there is of it once it is unloaded: TXTRACE_NO_OBJECT_. */
+extern __attribute__((visibility("hidden"))) struct txtrace_guard_ *txtrace_object_;
+__attribute__((weak, visibility("hidden"))) struct txtrace_guard_ *txtrace_object_;
+
+#define TXTRACE_NO_OBJECT_ TXTRACE_AT_(struct txtrace_guard_, 1)
+
+#if defined(__PIC__) && !defined(__PIE__)
+TXTRACE_ASM_ONCE_("txtrace_closing",
+	".pushsection .fini_array,\"awG\",%fini_array,txtrace_closing,comdat\n"
+	".balign 8\n"
+	TXTRACE_ASM_SYMBOL_("txtrace_closing", "object", ".8byte txtrace_close_\n")
+	".popsection\n");
+
+TXTRACE_DECLARE_(void txtrace_close_(void));
+
+/*
+ * A shared library is unloaded, or the process exits. The memory goes back, but
+ * not its addresses: as the process exits, other threads may still mark. What
+ * they mark from now on goes to the probe.
+ */
+TXTRACE_ONE_PER_OBJECT_ __attribute__((cold, used)) void txtrace_close_(void)
+{
+	struct txtrace_guard_ *guard = __atomic_exchange_n(&txtrace_object_, TXTRACE_NO_OBJECT_,
+							   __ATOMIC_ACQ_REL);
+	uint64_t pool;
+
+	if (TXTRACE_ADDRESS_(guard) <= 1)
+		return;
+	pool = __atomic_load_n(&guard->state, __ATOMIC_ACQUIRE) == TXTRACE_GUARD_MADE_ ?
+		       TXTRACE_ADDRESS_(guard->pool) : 0;
+	/* all zeros: no thread has a lane any more */
+	(void)txtrace_advise_(TXTRACE_ADDRESS_(guard), TXTRACE_GUARD_BYTES_, TXTRACE_DONT_NEED_);
+	if (pool == 0)
+		return;
+	if (__atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED) >= TXTRACE_RING_SWITCH_)
+		txtrace_site_ring(TXTRACE_MARK_GONE_, 0, TXTRACE_NO_NAME_, pool, 0);
+	(void)txtrace_map_(pool, TXTRACE_POOL_BYTES_, TXTRACE_MAP_OVER_);
+}
+#endif
+
 /*
  * There is no slot for what is marked now. The first mark of a process goes
  * through the probe, so that in a child that nobody follows the kernel takes the
  * probe away, before any memory is made.
  */
-TXTRACE_DECLARE_(enum txtrace_room_ txtrace_make_room_(struct txtrace_thread_ *thread,
-						       struct txtrace_guard_ **object));
+TXTRACE_DECLARE_(enum txtrace_room_ txtrace_make_room_(struct txtrace_thread_ *thread));
 
 TXTRACE_ONE_PER_OBJECT_ __attribute__((cold)) enum txtrace_room_ txtrace_make_room_(
-	struct txtrace_thread_ *thread, struct txtrace_guard_ **object)
+	struct txtrace_thread_ *thread)
 {
-	struct txtrace_guard_ *guard = __atomic_load_n(object, __ATOMIC_ACQUIRE), *none = guard;
+	struct txtrace_guard_ *guard = __atomic_load_n(&txtrace_object_, __ATOMIC_ACQUIRE), *none = guard;
 	uint32_t state = TXTRACE_GUARD_NEW_;
 
 	if (thread->guard && __atomic_load_n(&thread->guard->serial, __ATOMIC_RELAXED) == thread->serial)
 		return txtrace_next_chunk_(thread, guard);
+	if (guard == TXTRACE_NO_OBJECT_)
+		return TXTRACE_ROOM_NOWHERE_;
 	if (TXTRACE_ADDRESS_(guard) == 0) {
 		const uint64_t memory = txtrace_new_memory_(TXTRACE_GUARD_BYTES_, TXTRACE_MAP_PRIVATE_,
 							    TXTRACE_WIPE_ON_FORK_);
@@ -849,10 +895,10 @@ TXTRACE_ONE_PER_OBJECT_ __attribute__((cold)) enum txtrace_room_ txtrace_make_ro
 		if (memory == 0)
 			return TXTRACE_ROOM_NOWHERE_;
 		guard = TXTRACE_AT_(struct txtrace_guard_, memory);
-		if (!__atomic_compare_exchange_n(object, &none, guard, 0, __ATOMIC_ACQ_REL,
+		if (!__atomic_compare_exchange_n(&txtrace_object_, &none, guard, 0, __ATOMIC_ACQ_REL,
 						 __ATOMIC_ACQUIRE)) {
 			(void)txtrace_advise_(TXTRACE_ADDRESS_(guard), TXTRACE_GUARD_BYTES_, TXTRACE_UNMAP_);
-			guard = none;
+			return TXTRACE_ROOM_NOWHERE_;
 		}
 	}
 	if (__atomic_compare_exchange_n(&guard->state, &state, TXTRACE_GUARD_MET_, 0, __ATOMIC_ACQUIRE,
@@ -987,7 +1033,6 @@ TXTRACE_ONE_PER_OBJECT_ uint64_t txtrace_mark_(uint64_t kind, uint64_t id, const
 					       uint64_t stamp)
 {
 	static uint64_t blocks;
-	static struct txtrace_guard_ *object;
 	static __thread struct txtrace_thread_ thread;
 	const uint32_t switches = __atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED);
 	enum txtrace_room_ room = TXTRACE_ROOM_MADE_;
@@ -1009,7 +1054,7 @@ TXTRACE_ONE_PER_OBJECT_ uint64_t txtrace_mark_(uint64_t kind, uint64_t id, const
 			result = result != 0 ? result : 1;
 			break;
 		}
-		room = txtrace_make_room_(&thread, &object);
+		room = txtrace_make_room_(&thread);
 	}
 	if (TXTRACE_UNLIKELY_(room == TXTRACE_ROOM_NONE_))
 		(void)__atomic_fetch_add(&thread.lane->lost[kind & 31], 1, __ATOMIC_RELAXED);

@@ -404,10 +404,12 @@ enum target_reason {
 };
 
 /* POOL: told by the probe `ring` of include/txtrace.h. */
+#define WIRE_POOL_GONE 0xffffffffffffffffull /* nothing is marked in the pool any more */
+
 struct wire_pool {
 	struct wire_header header; /* tid, tgid: of the thread that has the lane */
 	uint64_t address;  /* of the pool */
-	uint64_t lane;     /* its place in it; 0: this is about the pool alone */
+	uint64_t lane;     /* its place in it; 0: this is about the pool alone; GONE */
 	/* what to add to a label's address for its place, as WIRE_LABEL_IS_PLACE has it; 0: there is none */
 	uint64_t label_base;
 };

@@ -34,6 +34,7 @@ enum mark_kind {
 	MARK_POOL = 96,
 	MARK_LANE = 97,
 	MARK_FILLING = 98, /* it wants to be read at once */
+	MARK_GONE = 99,    /* nothing is marked in it any more */
 };
 
 #define MARK_POOL_MAGIC 0x6c6f6f705f787474ull

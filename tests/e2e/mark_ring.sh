@@ -117,6 +117,15 @@ overload_is_counted() {
 	"$reader" verify "$log"
 }
 
+# A thousand times: each has memory of its own, which goes when it is unloaded.
+plugins_come_and_go() {
+	local log=$tmp/cycles.txtrace
+	"$recorder" -q -o "$log" -- "$programs/plugin_cycles" --plugin "$programs/plugin.so" --cycles 1000 --spans 100 >"$tmp/cycles.said" 2>&1 || fail "ended with $?: $(cat "$tmp/cycles.said")" || return
+	[ "$(spans_of "$log" "in the plugin")" = 100000 ] || fail "$(spans_of "$log" "in the plugin") spans" || return
+	[ "$("$reader" sql --csv "$log" "SELECT lost_cnt FROM summaries" | tail -n 1)" = 0 ] || fail "events were lost" || return
+	jq -R -s -e 'split("\n") | map(fromjson?) | .[0] | .late_kib < .early_kib + 1024' "$tmp/cycles.said" >/dev/null || fail "$(cat "$tmp/cycles.said")"
+}
+
 # Object files with an older copy of the header, which know only probes, beside those of today.
 headers_can_be_mixed() {
 	local marks
@@ -154,6 +163,7 @@ check "the same of 200 programs that are killed at random moments" killed_at_any
 check "recorders follow each other, also one that was killed" recorders_follow_each_other
 check "50,000 threads that mark twice each, ten thousand at once" many_threads
 check "under overload, what was sent is what was received and lost" overload_is_counted
+check "plugins come and go a thousand times, and memory stays what it was" plugins_come_and_go
 check "object files with an older txtrace.h still work, beside others" headers_can_be_mixed
 # With auto it is recorded, through probes.
 strict_mode_has_probes() {

@@ -41,8 +41,9 @@ struct process_pool {
 	uint64_t over_ns;	/* since when the process has another program, or none; 0: it has it */
 };
 
-/* A thread has ended, or (tid 0) a process has another program, or none. */
+/* A thread has ended, or (tid 0) a process has another program, or none; or (address) one of its pools has. */
 struct ending {
+	uint64_t address;
 	uint32_t tgid;
 	uint32_t tid;
 	uint64_t time_ns;
@@ -62,7 +63,7 @@ struct mark_rings {
 	uint64_t drain_ns; /* up to there the pools were read */
 	uint64_t done_ns;  /* and what they held has been pushed, or is in the join */
 	uint64_t end_ns;   /* what is later does not count */
-	struct wire_loss loss;	      /* of the drain that is under way */
+	struct wire_loss loss; /* what was lost and is not pushed yet */
 	struct mark_rings_stats stats;
 };
 
@@ -93,6 +94,47 @@ struct mark_rings *mark_rings_new(const struct mark_rings_options *options)
 		return marks;
 	mark_rings_free(marks);
 	return NULL;
+}
+
+/* ---- out of the pools ---- */
+
+/* All kinds, if it is not known which. */
+static int lose_marks(void *context, uint32_t tid, uint32_t kind, uint64_t cnt)
+{
+	struct mark_rings *marks = context;
+
+	(void)tid;
+	marks->loss.kinds |= mark_records_kinds(kind);
+	marks->loss.span_event_cnt += cnt;
+	marks->stats.lost_cnt += cnt;
+	return 0;
+}
+
+/* Out of the pool, with its time: what comes after is done later. */
+static int take_mark(void *context, const struct mark *mark)
+{
+	struct mark_rings *marks = context;
+	uint64_t time_ns = counter_clock_time_ns(&marks->clock, mark->counter);
+
+	if (!mark_records_knows(mark->kind)) /* no program of ours has written it */
+		return lose_marks(marks, mark->tid, 0, 1);
+	/* counters advance in steps of 10 ns and more; what comes later is later */
+	if (time_ns <= *mark->last_ns)
+		time_ns = *mark->last_ns + 1;
+	*mark->last_ns = time_ns;
+	if (time_ns > marks->end_ns)
+		return 0;
+	marks->stats.taken_cnt++;
+	return mark_queue_add(marks->queue, mark, time_ns);
+}
+
+static int drain_pool(struct mark_rings *marks, const struct process_pool *pool, uint64_t now_ns)
+{
+	const struct mark_pool_sink sink = { .context = marks, .take = take_mark, .lose = lose_marks };
+	const struct mark_owner owner = { .tgid = pool->tgid, .label_base = pool->label_base };
+	int err = mark_queue_own(marks->queue, &owner);
+
+	return err ? err : mark_pool_drain(pool->pool, now_ns, &sink);
 }
 
 /* ---- pools ---- */
@@ -192,8 +234,11 @@ static int get_pool(struct mark_rings *marks, struct process_pool **result, uint
 	int err;
 
 	if (pool && pool->over_ns) { /* another program has made one at the same address */
+		err = pool->pool ? drain_pool(marks, pool, clock_now_ns()) : 0;
 		close_pool(marks, pool);
 		pool = NULL;
+		if (err)
+			return err;
 	}
 	*result = pool;
 	if (pool)
@@ -236,7 +281,8 @@ static int hear_pool(struct mark_rings *marks, const struct wire_pool *wire)
  * What ends is told in the ring of another CPU than what began before it, and
  * these are read one after the other: it has its effect once all were read.
  */
-static int hear_end(struct mark_rings *marks, const struct wire_header *header, uint32_t tid)
+static int hear_end(struct mark_rings *marks, const struct wire_header *header, uint32_t tid,
+		    uint64_t address)
 {
 	struct ending *endings = array_grow(marks->endings, &marks->ending_room, marks->ending_cnt,
 					    sizeof(*endings));
@@ -244,7 +290,9 @@ static int hear_end(struct mark_rings *marks, const struct wire_header *header, 
 	if (!endings)
 		return -ENOMEM;
 	marks->endings = endings;
-	marks->endings[marks->ending_cnt++] = (struct ending){ header->tgid, tid, header->time_ns };
+	marks->endings[marks->ending_cnt++] = (struct ending){
+		.address = address, .tgid = header->tgid, .tid = tid, .time_ns = header->time_ns
+	};
 	return 0;
 }
 
@@ -253,11 +301,14 @@ static void end_one(struct mark_rings *marks, const struct ending *ending)
 	struct process_pool *pool;
 
 	for (size_t i = 0; (pool = id_map_next(&marks->pools, &i));) {
-		if (pool->tgid != ending->tgid || pool->since_ns > ending->time_ns)
+		if (pool->tgid != ending->tgid || pool->since_ns > ending->time_ns ||
+		    (ending->address && pool->address != ending->address))
 			continue;
-		if (!ending->tid)
+		if (ending->address) /* nobody is left to mark: it is closed once it has been read */
+			pool->over_ns = 1;
+		else if (!ending->tid && !pool->over_ns)
 			pool->over_ns = ending->time_ns;
-		else if (pool->pool)
+		if (pool->pool && (ending->tid || ending->address))
 			mark_pool_end_thread(pool->pool, ending->tid, ending->time_ns);
 	}
 	if (ending->tid)
@@ -269,59 +320,24 @@ int mark_rings_hear(struct mark_rings *marks, const void *record, size_t size)
 	const struct wire_header *header = record;
 	const struct wire_process *process = record;
 
-	if (header->kind == WIRE_POOL && size >= sizeof(struct wire_pool))
-		return hear_pool(marks, record);
+	if (header->kind == WIRE_POOL && size >= sizeof(struct wire_pool)) {
+		const struct wire_pool *pool = record;
+
+		return pool->lane == WIRE_POOL_GONE ? hear_end(marks, header, 0, pool->address)
+						    : hear_pool(marks, pool);
+	}
 	if (header->kind == WIRE_STAY && size >= sizeof(struct wire_stay))
 		return mark_join_stay(marks->join, record);
 	if (header->kind == WIRE_THREAD_EXIT)
-		return hear_end(marks, header, header->tid);
+		return hear_end(marks, header, header->tid, 0);
 	if (header->kind == WIRE_EXEC ||
 	    (header->kind == WIRE_PROCESS && size >= sizeof(*process) &&
 	     (process->change == WIRE_PROCESS_EXITED || process->change == WIRE_PROCESS_LEFT)))
-		return hear_end(marks, header, 0);
+		return hear_end(marks, header, 0, 0);
 	return 0;
 }
 
 /* ---- the drain ---- */
-
-/* All kinds, if it is not known which. */
-static int lose_marks(void *context, uint32_t tid, uint32_t kind, uint64_t cnt)
-{
-	struct mark_rings *marks = context;
-
-	(void)tid;
-	marks->loss.kinds |= mark_records_kinds(kind);
-	marks->loss.span_event_cnt += cnt;
-	marks->stats.lost_cnt += cnt;
-	return 0;
-}
-
-/* Out of the pool, with its time: what comes after is done later. */
-static int take_mark(void *context, const struct mark *mark)
-{
-	struct mark_rings *marks = context;
-	uint64_t time_ns = counter_clock_time_ns(&marks->clock, mark->counter);
-
-	if (!mark_records_knows(mark->kind)) /* no program of ours has written it */
-		return lose_marks(marks, mark->tid, 0, 1);
-	/* counters advance in steps of 10 ns and more; what comes later is later */
-	if (time_ns <= *mark->last_ns)
-		time_ns = *mark->last_ns + 1;
-	*mark->last_ns = time_ns;
-	if (time_ns > marks->end_ns)
-		return 0;
-	marks->stats.taken_cnt++;
-	return mark_queue_add(marks->queue, mark, time_ns);
-}
-
-static int drain_pool(struct mark_rings *marks, const struct process_pool *pool, uint64_t now_ns)
-{
-	const struct mark_pool_sink sink = { .context = marks, .take = take_mark, .lose = lose_marks };
-	const struct mark_owner owner = { .tgid = pool->tgid, .label_base = pool->label_base };
-	int err = mark_queue_own(marks->queue, &owner);
-
-	return err ? err : mark_pool_drain(pool->pool, now_ns, &sink);
-}
 
 /* *until_ns: less, if a slot is waited for. */
 static int drain_pools(struct mark_rings *marks, uint64_t now_ns, uint64_t *until_ns)
@@ -362,10 +378,16 @@ static void close_pools(struct mark_rings *marks, uint64_t now_ns)
 /* What was lost since the drain before. */
 static int push_loss(struct mark_rings *marks)
 {
-	if (!marks->loss.span_event_cnt)
+	struct wire_loss loss = marks->loss;
+
+	if (!loss.span_event_cnt)
 		return 0;
-	marks->loss.last_ns = clock_now_ns();
-	return marks->options.push_loss(marks->options.context, &marks->loss);
+	loss.header = (struct wire_header){
+		.kind = EVENT_LOSS, .cpu = LOSS_CPU_UNKNOWN, .size = sizeof(loss), .time_ns = marks->drain_ns
+	};
+	loss.last_ns = clock_now_ns();
+	marks->loss = (struct wire_loss){ .span_event_cnt = 0 };
+	return marks->options.push_loss(marks->options.context, &loss);
 }
 
 static int drain(struct mark_rings *marks, uint64_t told_ns)
@@ -376,10 +398,6 @@ static int drain(struct mark_rings *marks, uint64_t told_ns)
 	/* a thread that has told of its lane since then is not known, and what it has marked not read */
 	if (told_ns < until_ns)
 		until_ns = told_ns;
-	marks->loss = (struct wire_loss){ .header = { .kind = EVENT_LOSS,
-						      .cpu = LOSS_CPU_UNKNOWN,
-						      .size = sizeof(marks->loss),
-						      .time_ns = marks->drain_ns } };
 	for (size_t i = 0; i < marks->ending_cnt; i++)
 		end_one(marks, &marks->endings[i]);
 	marks->ending_cnt = 0;

@@ -35,7 +35,8 @@ _Static_assert((int)MARK_ATTR == (int)TXTRACE_MARK_ATTR_ && (int)MARK_TAG == (in
 		       (int)MARK_KEY_EVENT == (int)TXTRACE_MARK_KEY_EVENT_ &&
 		       (int)MARK_PIECE == (int)TXTRACE_MARK_PIECE_ &&
 		       (int)MARK_POOL == (int)TXTRACE_MARK_POOL_ &&
-		       (int)MARK_FILLING == (int)TXTRACE_MARK_FILLING_,
+		       (int)MARK_FILLING == (int)TXTRACE_MARK_FILLING_ &&
+		       (int)MARK_GONE == (int)TXTRACE_MARK_GONE_,
 	       "the same");
 _Static_assert(MARK_POOL_MAGIC == TXTRACE_POOL_MAGIC_ && MARK_POOL_BYTES == TXTRACE_POOL_BYTES_ &&
 		       MARK_CHUNK_SLOTS == TXTRACE_CHUNK_SLOTS_ && MARK_LANE_SLOTS == TXTRACE_LANE_SLOTS_ &&
