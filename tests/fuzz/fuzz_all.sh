@@ -15,8 +15,8 @@ seconds=${FUZZ_SECONDS:-60}
 fuzzers=build/sanitize-fuzzer-no-link-address-undefined/fuzz
 work=build/fuzz
 corpus=tests/fuzz/corpus
-# A log takes 64 MB at most, whatever is in it; what a sanitizer adds comes on top, less what it keeps of freed memory.
-limits=(-rss_limit_mb=512 -malloc_limit_mb=64 -timeout=20)
+# A log takes 64 MB at most, whatever is in it, and so does what a file of code is read into; what a sanitizer adds comes on top, less what it keeps of freed memory.
+limits=(-rss_limit_mb=512 -malloc_limit_mb=65 -timeout=20)
 export ASAN_OPTIONS=quarantine_size_mb=16:${ASAN_OPTIONS:-}
 
 case $seconds in '' | *[!0-9]*) echo "FUZZ_SECONDS=$seconds is no number" >&2 && exit 2 ;; esac

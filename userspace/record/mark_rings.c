@@ -60,6 +60,8 @@ struct mark_rings {
 	size_t ending_cnt;
 	size_t ending_room;
 	bool is_held_up;   /* pools were not read, as the queue is full */
+	bool has_jumped;   /* the counter: the marks of this drain have no time */
+	uint64_t read_ns;  /* no mark that is read now is later */
 	uint64_t drain_ns; /* up to there the pools were read */
 	uint64_t done_ns;  /* and what they held has been pushed, or is in the join */
 	uint64_t end_ns;   /* what is later does not count */
@@ -110,6 +112,14 @@ static int lose_marks(void *context, uint32_t tid, uint32_t kind, uint64_t cnt)
 	return 0;
 }
 
+/* A program may write any time: not before it had the lane, nor after now. */
+static bool is_possible(struct mark_rings *marks, const struct mark *mark, uint64_t time_ns)
+{
+	if (time_ns > marks->read_ns)
+		marks->read_ns = clock_now_ns();
+	return time_ns <= marks->read_ns + STORE_NS && time_ns + STORE_NS >= mark->since_ns;
+}
+
 /* Out of the pool, with its time: what comes after is done later. */
 static int take_mark(void *context, const struct mark *mark)
 {
@@ -118,6 +128,8 @@ static int take_mark(void *context, const struct mark *mark)
 
 	if (!mark_records_knows(mark->kind)) /* no program of ours has written it */
 		return lose_marks(marks, mark->tid, 0, 1);
+	if (marks->has_jumped || !is_possible(marks, mark, time_ns))
+		return lose_marks(marks, mark->tid, mark->kind & (MARK_LOST_KINDS - 1), 1);
 	/* counters advance in steps of 10 ns and more; what comes later is later */
 	if (time_ns <= *mark->last_ns)
 		time_ns = *mark->last_ns + 1;
@@ -392,9 +404,13 @@ static int push_loss(struct mark_rings *marks)
 
 static int drain(struct mark_rings *marks, uint64_t told_ns)
 {
-	uint64_t now_ns = counter_clock_look(&marks->clock), until_ns = now_ns - STORE_NS;
+	uint64_t now_ns, until_ns;
+	bool has_jumped;
 	int err;
 
+	now_ns = marks->read_ns = counter_clock_look(&marks->clock, &has_jumped);
+	marks->has_jumped |= has_jumped;
+	until_ns = now_ns - STORE_NS;
 	/* a thread that has told of its lane since then is not known, and what it has marked not read */
 	if (told_ns < until_ns)
 		until_ns = told_ns;
@@ -407,6 +423,7 @@ static int drain(struct mark_rings *marks, uint64_t told_ns)
 	if (err || marks->is_held_up)
 		return err;
 	close_pools(marks, now_ns);
+	marks->has_jumped = false;
 	marks->drain_ns = until_ns;
 	return mark_queue_end_turn(marks->queue, until_ns);
 }

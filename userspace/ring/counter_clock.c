@@ -9,7 +9,11 @@
 #define TRIES 5
 #define FIRST_LOOK_NS 1000000u /* between the first two looks */
 #define LOOK_NS 10000000u      /* between those that are kept */
+/* A look that was held up is not kept, unless there has been none for long: the next line would be askew. */
+#define DOUBT_NS 5000u
+#define PATIENCE_NS 1000000000u
 #define COUNTER_BITS 56
+#define COUNTER_MASK ((UINT64_C(1) << COUNTER_BITS) - 1)
 #define ROUND (INT64_C(1) << 31)
 
 static uint64_t read_counter(void)
@@ -66,7 +70,7 @@ static struct counter_look look_now(void)
 
 		if (after - before < least) {
 			least = after - before;
-			best = (struct counter_look){ before + least / 2, time_ns };
+			best = (struct counter_look){ before + least / 2, time_ns, least };
 		}
 	}
 	return best;
@@ -75,38 +79,6 @@ static struct counter_look look_now(void)
 static const struct counter_look *look_at(const struct counter_clock *clock, uint32_t number)
 {
 	return &clock->looks[number % COUNTER_CLOCK_LOOKS];
-}
-
-void counter_clock_keep(struct counter_clock *clock, const struct counter_look *look)
-{
-	const struct counter_look *before = look_at(clock, clock->cnt - 1);
-	uint32_t at = clock->cnt++ % COUNTER_CLOCK_LOOKS;
-
-	if (clock->cnt > 1)
-		clock->rates[at] = (uint64_t)(((unsigned __int128)(look->time_ns - before->time_ns) << 32) /
-					      (look->counter - before->counter));
-	clock->looks[at] = *look;
-}
-
-void counter_clock_init(struct counter_clock *clock)
-{
-	struct counter_look look = look_now();
-	uint64_t first_ns = look.time_ns;
-
-	memset(clock, 0, sizeof(*clock));
-	counter_clock_keep(clock, &look);
-	while (look.time_ns - first_ns < FIRST_LOOK_NS)
-		look = look_now();
-	counter_clock_keep(clock, &look);
-}
-
-uint64_t counter_clock_look(struct counter_clock *clock)
-{
-	struct counter_look look = look_now();
-
-	if (look.time_ns - look_at(clock, clock->cnt - 1)->time_ns >= LOOK_NS)
-		counter_clock_keep(clock, &look);
-	return look.time_ns;
 }
 
 /* The counter's difference, with its sign: it may be anywhere near the other. */
@@ -129,4 +101,81 @@ uint64_t counter_clock_time_ns(const struct counter_clock *clock, uint64_t count
 					    (int64_t)clock->rates[number % COUNTER_CLOCK_LOOKS] +
 				    ROUND) >>
 				   32);
+}
+
+static uint64_t rate_of(const struct counter_clock *clock)
+{
+	return clock->rates[(clock->cnt - 1) % COUNTER_CLOCK_LOOKS];
+}
+
+static uint64_t doubt_ns(const struct counter_clock *clock, const struct counter_look *look)
+{
+	return (uint64_t)((unsigned __int128)look->doubt * rate_of(clock) >> 32);
+}
+
+/* Not where the line leads. */
+static bool is_off_the_line(const struct counter_clock *clock, const struct counter_look *look)
+{
+	uint64_t passed_ns = look->time_ns - look_at(clock, clock->cnt - 1)->time_ns;
+	uint64_t expected_ns = counter_clock_time_ns(clock, look->counter & COUNTER_MASK);
+	uint64_t wrong_ns = expected_ns > look->time_ns ? expected_ns - look->time_ns
+							: look->time_ns - expected_ns;
+
+
+	return wrong_ns > COUNTER_CLOCK_JUMP_NS + doubt_ns(clock, look) && wrong_ns > passed_ns / 1000;
+}
+
+static void add_look(struct counter_clock *clock, const struct counter_look *look, uint64_t rate)
+{
+	uint32_t at = clock->cnt++ % COUNTER_CLOCK_LOOKS;
+
+	clock->looks[at] = *look;
+	clock->rates[at] = rate;
+}
+
+static uint64_t rate_between(const struct counter_look *from, const struct counter_look *to)
+{
+	return (uint64_t)(((unsigned __int128)(to->time_ns - from->time_ns) << 32) /
+			  (to->counter - from->counter));
+}
+
+bool counter_clock_keep(struct counter_clock *clock, const struct counter_look *look)
+{
+	const struct counter_look *before = look_at(clock, clock->cnt - 1);
+	uint64_t rate = clock->cnt ? rate_of(clock) : 0;
+
+	if (clock->cnt > 1 && is_off_the_line(clock, look)) {
+		/* begins anew there, as fast as before, which holds for a moment */
+		clock->cnt = 0;
+		add_look(clock, look, rate);
+		add_look(clock, look, rate);
+		return true;
+	}
+	if (clock->cnt && look->counter != before->counter)
+		rate = rate_between(before, look);
+	add_look(clock, look, rate);
+	return false;
+}
+
+void counter_clock_init(struct counter_clock *clock)
+{
+	struct counter_look look = look_now();
+	uint64_t first_ns = look.time_ns;
+
+	memset(clock, 0, sizeof(*clock));
+	counter_clock_keep(clock, &look);
+	while (look.time_ns - first_ns < FIRST_LOOK_NS)
+		look = look_now();
+	counter_clock_keep(clock, &look);
+}
+
+uint64_t counter_clock_look(struct counter_clock *clock, bool *has_jumped)
+{
+	struct counter_look look = look_now();
+
+	uint64_t passed_ns = look.time_ns - look_at(clock, clock->cnt - 1)->time_ns;
+	bool is_kept = passed_ns >= LOOK_NS && (doubt_ns(clock, &look) <= DOUBT_NS || passed_ns >= PATIENCE_NS);
+
+	*has_jumped = is_kept && counter_clock_keep(clock, &look);
+	return look.time_ns;
 }

@@ -11,11 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define COUNTER_CLOCK_JUMP_NS 100000 /* farther from the line, and more than a thousandth of the time: a jump */
 #define COUNTER_CLOCK_LOOKS 64 /* a power of two: what is older follows from the oldest two */
 
 struct counter_look {
 	uint64_t counter;
 	uint64_t time_ns;
+	uint64_t doubt; /* steps of the counter by which they may not belong together */
 };
 
 struct counter_clock {
@@ -30,11 +32,15 @@ bool counter_clock_is_usable(void);
 /* Two looks a moment apart, so that there is a line. */
 void counter_clock_init(struct counter_clock *clock);
 
-/* Looks again. Returns the time. Calls that come too soon keep nothing. */
-uint64_t counter_clock_look(struct counter_clock *clock);
+/*
+ * Looks again. Returns the time. Calls that come too soon keep nothing.
+ * *has_jumped: the counter is not where the line leads (a virtual machine was
+ * moved or suspended): what it showed since the look before has no time.
+ */
+uint64_t counter_clock_look(struct counter_clock *clock, bool *has_jumped);
 
-/* The same with a look from elsewhere, for tests. */
-void counter_clock_keep(struct counter_clock *clock, const struct counter_look *look);
+/* The same with a look from elsewhere, for tests. Returns has_jumped. */
+bool counter_clock_keep(struct counter_clock *clock, const struct counter_look *look);
 
 /* counter: the lowest 56 bits of what was read, not long before the last look or after it. */
 uint64_t counter_clock_time_ns(const struct counter_clock *clock, uint64_t counter);

@@ -287,6 +287,8 @@ int mark_pool_add_lane(struct mark_pool *pool, uint64_t place, uint32_t tid, uin
 		if (!lane)
 			return -ENOMEM;
 		begin_lane(pool, lane);
+	} else if (lane->tid == tid && since_ns < lane->since_ns) {
+		lane->since_ns = since_ns; /* told twice, and heard of in another order */
 	}
 	__atomic_store_n(&lane_at(pool, lane->place)->is_known, 1, __ATOMIC_RELAXED);
 	return 0;
@@ -474,6 +476,7 @@ static int take_slot(struct lane *lane, const struct mark_slot *slot, const stru
 		.tid = lane->tid,
 		.kind = (uint8_t)(slot->commit >> MARK_KIND_SHIFT),
 		.counter = slot->commit & MARK_TIME_MASK,
+		.since_ns = lane->since_ns,
 		.last_ns = &lane->last_ns,
 		.id = slot->id,
 		.name = slot->name,

@@ -14,9 +14,9 @@
 
 static void keep(struct counter_clock *clock, uint64_t counter, uint64_t time_ns)
 {
-	const struct counter_look look = { counter, time_ns };
+	const struct counter_look look = { counter, time_ns, 0 };
 
-	counter_clock_keep(clock, &look);
+	assert_false(counter_clock_keep(clock, &look));
 }
 
 /* A line bends where the kernel corrects its clock. */
@@ -53,6 +53,46 @@ static void begins_anew(void **state)
 	assert_int_equal(counter_clock_time_ns(&clock, first + 3000), 1001000);
 }
 
+/* A machine that was moved: the counter goes on elsewhere, at the same pace; what it showed is told apart. */
+static void jump_is_seen(void **state)
+{
+	static const int64_t jumps[] = { 1000000000, -1000000000, 600000, -600000 };
+	struct counter_clock clock;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++) {
+		uint64_t counter = 5000000000, time_ns = 1000000000;
+		struct counter_look look;
+
+		memset(&clock, 0, sizeof(clock));
+		for (int at = 0; at < 100; at++) { /* 3 a ns; off by 30 us for a moment */
+			keep(&clock, counter + (at == 50 ? 90000 : 0), time_ns);
+			counter += 30000000;
+			time_ns += 10000000;
+		}
+		look = (struct counter_look){ counter + (uint64_t)jumps[i], time_ns, 0 };
+		assert_true(counter_clock_keep(&clock, &look));
+		assert_int_equal(counter_clock_time_ns(&clock, look.counter + 3000), time_ns + 1000);
+		look.counter += 30000000;
+		look.time_ns += 10000000;
+		assert_false(counter_clock_keep(&clock, &look));
+		assert_int_equal(counter_clock_time_ns(&clock, look.counter - 3000), look.time_ns - 1000);
+	}
+}
+
+/* A look that was held up says less: it is none that shows a jump. */
+static void doubtful_look_is_no_jump(void **state)
+{
+	const struct counter_look doubtful = { 63000000, 20000000, 3000000 };
+	struct counter_clock clock;
+
+	(void)state;
+	memset(&clock, 0, sizeof(clock));
+	keep(&clock, 0, 0);
+	keep(&clock, 30000000, 10000000);
+	assert_false(counter_clock_keep(&clock, &doubtful));
+}
+
 /* A counter that is read between two readings of the clock has a time between them, but for a little. */
 static void is_the_time(void **state)
 {
@@ -64,6 +104,7 @@ static void is_the_time(void **state)
 	counter_clock_init(&clock);
 	for (int i = 0; i < 2000; i++) {
 		uint64_t before_ns = clock_now_ns(), counter, after_ns, time_ns;
+		bool has_jumped = false;
 
 #if defined(__x86_64__)
 		counter = __builtin_ia32_rdtsc();
@@ -72,17 +113,18 @@ static void is_the_time(void **state)
 #endif
 		after_ns = clock_now_ns();
 		if (i % 10 == 0)
-			counter_clock_look(&clock);
+			counter_clock_look(&clock, &has_jumped);
 		time_ns = counter_clock_time_ns(&clock, counter & ((UINT64_C(1) << 56) - 1));
 		assert_in_range(time_ns, before_ns - 1000, after_ns + 1000);
+		assert_false(has_jumped);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_on_the_line),
-		cmocka_unit_test(begins_anew),
+		cmocka_unit_test(is_on_the_line), cmocka_unit_test(begins_anew),
+		cmocka_unit_test(jump_is_seen),	  cmocka_unit_test(doubtful_look_is_no_jump),
 		cmocka_unit_test(is_the_time),
 	};
 
