@@ -118,6 +118,8 @@ def peers(bench, account, server, spans):
     join = account.enter("tool")
     command = [bench.recorder_path, "-q", "-o", bench.log, "-p", str(server.pid)]
     choices = [(f"txtrace-bpf --sched {mode}" if mode else "txtrace-bpf", spans + (["--sched", mode] if mode else [])) for mode in sched_modes(bench)]
+    if not spans:  # marks of its own
+        choices += [(f"  the same, --marks ring, --sched {mode}", ["--marks", "ring", "--sched", mode]) for mode in ("timeline", "ledger")]
     if spans:
         choices += [(f"txtrace-bpf --sched {mode}, no spans", ["-f", "--sched", mode]) for mode in ("timeline", "ledger")]
         choices.append(("  the same, --preset postgresql", ["-f", "--preset", "postgresql"]))

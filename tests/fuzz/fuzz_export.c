@@ -132,6 +132,26 @@ static void law_of_text(const char *bytes, size_t length)
 	}
 }
 
+/* A TracesData: nothing but its field 1, again and again, each with its length. */
+static void law_of_traces(const uint8_t *bytes, size_t length)
+{
+	const uint8_t *end = bytes + length;
+
+	while (bytes < end) {
+		uint64_t size = 0;
+		unsigned int shift = 0;
+
+		LAW(*bytes++ == (1 << 3 | 2));
+		do {
+			LAW(bytes < end && shift < 63);
+			size |= (uint64_t)(*bytes & 0x7f) << shift;
+			shift += 7;
+		} while (*bytes++ & 0x80);
+		LAW(size <= (size_t)(end - bytes));
+		bytes += size;
+	}
+}
+
 static void law_of_output(const struct export_format *format, const char *bytes, size_t length)
 {
 	struct json_reader json = { bytes, bytes + length, 0 };
@@ -141,7 +161,9 @@ static void law_of_output(const struct export_format *format, const char *bytes,
 		trace = perfetto__trace__unpack(NULL, length, (const uint8_t *)bytes);
 		LAW(trace);
 		perfetto__trace__free_unpacked(trace, NULL);
-	} else if (!strcmp(format->name, "jsonl")) {
+	} else if (!strcmp(format->name, "otlp")) {
+		law_of_traces((const uint8_t *)bytes, length);
+	} else if (!strcmp(format->name, "jsonl") || !strcmp(format->name, "otlp-json")) {
 		while (json.at < json.end) {
 			LAW(*json.at == '{');
 			law_of_json(&json);

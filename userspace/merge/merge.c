@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOVES_EACH 8 /* of entries, for each new one: beyond that there are better ways to sort */
+
 struct entry {
 	uint64_t time_ns;
 	size_t offset; /* into the lane's bytes */
@@ -91,21 +93,79 @@ void merge_set_watermark(struct merge *merge, size_t lane, uint64_t time_ns)
 		merge->lanes[lane].watermark_ns = time_ns;
 }
 
-/* Insertion sort, stable: the lanes are nearly in order, and an inversion spans few records. */
-static void sort(struct lane *lane)
+/* The first entry that is not in order with those before it, or the end. */
+static size_t end_of_run(const struct entry *entries, size_t begin, size_t cnt)
 {
-	struct entry *entries = lane->entries;
+	size_t end = begin + 1;
 
-	for (size_t i = lane->sorted_cnt > lane->head ? lane->sorted_cnt : lane->head; i < lane->entry_cnt;
-	     i++) {
+	while (end < cnt && entries[end - 1].time_ns <= entries[end].time_ns)
+		end++;
+	return end;
+}
+
+/* Two runs that lie side by side, into one; of equal times those of the first come first. */
+static void merge_runs(const struct entry *from, size_t middle, size_t end, struct entry *to)
+{
+	size_t left = 0, right = middle;
+
+	while (left < middle && right < end)
+		*to++ = from[right].time_ns < from[left].time_ns ? from[right++] : from[left++];
+	while (left < middle)
+		*to++ = from[left++];
+	while (right < end)
+		*to++ = from[right++];
+}
+
+/* A merge sort of the runs that there are. Returns whether it was one already. */
+static bool merge_all_runs(struct entry *entries, struct entry *scratch, size_t cnt)
+{
+	size_t begin = 0, run_cnt = 0;
+
+	for (size_t middle, end; begin < cnt; begin = end, run_cnt++) {
+		middle = end_of_run(entries, begin, cnt);
+		end = middle < cnt ? end_of_run(entries, middle, cnt) : middle;
+		merge_runs(entries + begin, middle - begin, end - begin, scratch + begin);
+	}
+	memcpy(entries, scratch, cnt * sizeof(*entries));
+	return run_cnt <= 1;
+}
+
+/* Insertion sort: false if it has moved more than so many entries, and did not come to an end. */
+static bool insert_all(struct entry *entries, size_t begin, size_t cnt, size_t moves)
+{
+	for (size_t i = begin; i < cnt; i++) {
 		struct entry entry = entries[i];
 		size_t j = i;
 
-		for (; j > lane->head && entries[j - 1].time_ns > entry.time_ns; j--)
+		for (; j > 0 && entries[j - 1].time_ns > entry.time_ns; j--)
 			entries[j] = entries[j - 1];
 		entries[j] = entry;
+		if (i - j > moves)
+			return false;
+		moves -= i - j;
 	}
+	return true;
+}
+
+/*
+ * Stable. The kernel's rings are nearly in order, and an inversion spans few records; what threads have marked
+ * in memory comes thread by thread.
+ */
+static void sort(struct lane *lane)
+{
+	struct entry *entries = lane->entries + lane->head, *scratch;
+	size_t cnt = lane->entry_cnt - lane->head;
+	size_t begin = lane->sorted_cnt > lane->head ? lane->sorted_cnt - lane->head : 0;
+
 	lane->sorted_cnt = lane->entry_cnt;
+	if (begin == cnt || insert_all(entries, begin, cnt, (cnt - begin) * MOVES_EACH))
+		return;
+	scratch = reallocarray(NULL, cnt, sizeof(*scratch));
+	while (scratch && !merge_all_runs(entries, scratch, cnt))
+		;
+	if (!scratch)
+		insert_all(entries, 0, cnt, SIZE_MAX);
+	free(scratch);
 }
 
 /*

@@ -278,6 +278,43 @@ static void random_lanes_come_out_sorted(void **state)
 	}
 }
 
+/* One lane in which threads follow one another, each in order: far out of order, and often at equal times. */
+static void threads_of_a_lane_come_out_sorted(void **state)
+{
+	static struct record all[20000];
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		struct merge *merge = new_merge(2);
+		uint64_t random = seed, begin_ns = 1000;
+		uint32_t numbers[2] = { 0 };
+		size_t cnt = 0;
+
+		for (int turn = 0; turn < 5; turn++, begin_ns += 3000) {
+			for (uint64_t thread = next_random(&random) % 20; thread > 0; thread--) {
+				uint64_t time_ns = begin_ns;
+
+				for (int i = 0; i < 100; i++) {
+					uint32_t lane = next_random(&random) % 50 == 0;
+
+					time_ns += next_random(&random) % 20;
+					all[cnt++] = (struct record){ time_ns, lane, numbers[lane] };
+					push(merge, lane, time_ns, numbers[lane]++);
+				}
+			}
+			/* some of them are left for the next turn */
+			set_all_watermarks(merge, 2, begin_ns);
+			assert_int_equal(merge_run(merge, take, &taken), 0);
+		}
+		set_all_watermarks(merge, 2, UINT64_MAX);
+		assert_int_equal(merge_run(merge, take, &taken), 0);
+		assert_int_equal(taken.cnt, cnt);
+		qsort(all, cnt, sizeof(all[0]), compare);
+		assert_memory_equal(taken.records, all, cnt * sizeof(all[0]));
+		merge_free(merge);
+	}
+}
+
 /*
  * With times that are anything at all, and watermarks that are not kept: nothing is dropped, nothing comes
  * twice, and the late are counted.
@@ -333,6 +370,7 @@ int main(void)
 		cmocka_unit_test(the_last_time_there_is_comes_out_too),
 		cmocka_unit_test(an_empty_merge_gives_nothing),
 		cmocka_unit_test(random_lanes_come_out_sorted),
+		cmocka_unit_test(threads_of_a_lane_come_out_sorted),
 		cmocka_unit_test(whatever_is_pushed_comes_out_once),
 	};
 
