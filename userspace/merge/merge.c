@@ -148,8 +148,8 @@ static bool insert_all(struct entry *entries, size_t begin, size_t cnt, size_t m
 }
 
 /*
- * Stable. The kernel's rings are nearly in order, and an inversion spans few records; what threads have marked
- * in memory comes thread by thread.
+ * Stable. The kernel's rings are nearly in order, and an inversion spans few records; what threads have
+ * marked in memory comes thread by thread.
  */
 static void sort(struct lane *lane)
 {

@@ -41,7 +41,10 @@ struct process_pool {
 	uint64_t over_ns;	/* since when the process has another program, or none; 0: it has it */
 };
 
-/* A thread has ended, or (tid 0) a process has another program, or none; or (address) one of its pools has. */
+/*
+ * A thread has ended; or (tid 0) a process has another program, or none; or (address) nothing is marked in
+ * that pool any more.
+ */
 struct ending {
 	uint64_t address;
 	uint32_t tgid;

@@ -172,9 +172,9 @@ void counter_clock_init(struct counter_clock *clock)
 uint64_t counter_clock_look(struct counter_clock *clock, bool *has_jumped)
 {
 	struct counter_look look = look_now();
-
 	uint64_t passed_ns = look.time_ns - look_at(clock, clock->cnt - 1)->time_ns;
-	bool is_kept = passed_ns >= LOOK_NS && (doubt_ns(clock, &look) <= DOUBT_NS || passed_ns >= PATIENCE_NS);
+	bool is_kept = passed_ns >= LOOK_NS &&
+		       (doubt_ns(clock, &look) <= DOUBT_NS || passed_ns >= PATIENCE_NS);
 
 	*has_jumped = is_kept && counter_clock_keep(clock, &look);
 	return look.time_ns;
