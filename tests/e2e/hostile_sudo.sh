@@ -210,10 +210,11 @@ threads_have_little() {
 	wait_for 20 test -s "$theirs/caps.txtrace.partial" || fail "it does not record" || return
 	tracer=$(pgrep -f -o "^[^ ]*txtrace-bpf -q -o $theirs/caps")
 	wait_for 20 grep -q '^Seccomp:.2' "/proc/$tracer/status" || return
-	local task caps theirs_cnt=0
+	local task status caps theirs_cnt=0
 	for task in "/proc/$tracer/task"/*; do
-		caps=$(sed -n 's/^CapPrm:\t//p' "$task/status")
-		if [ "$(awk '/^Uid:/ { print $5 }' "$task/status")" = "$uid" ]; then
+		status=$(cat "$task/status" 2>/dev/null) || continue # one that has ended meanwhile
+		caps=$(sed -n 's/^CapPrm:\t//p' <<<"$status")
+		if [ "$(awk '/^Uid:/ { print $5 }' <<<"$status")" = "$uid" ]; then
 			theirs_cnt=$((theirs_cnt + 1))
 			[ "$((16#$caps))" = 0 ] || fail "a thread with the user's rights has capabilities: $caps" || return
 		else # CAP_CHOWN 0, CAP_DAC_OVERRIDE 1, CAP_FOWNER 3, CAP_SETGID 6, CAP_SETUID 7
