@@ -67,6 +67,7 @@ struct mark_rings {
 	bool is_held_up;   /* pools were not read, as the queue is full */
 	bool has_jumped;   /* the counter: the marks of this drain have no time */
 	uint64_t read_ns;  /* no mark that is read now is later */
+	uint64_t since_ns; /* nor before */
 	uint64_t drain_ns; /* up to there the pools were read */
 	uint64_t done_ns;  /* and what they held has been pushed, or is in the join */
 	uint64_t end_ns;   /* what is later does not count */
@@ -117,12 +118,12 @@ static int lose_marks(void *context, uint32_t tid, uint32_t kind, uint64_t cnt)
 	return 0;
 }
 
-/* A program may write any time: not before it had the lane, nor after now. */
-static bool is_possible(struct mark_rings *marks, const struct mark *mark, uint64_t time_ns)
+/* A program may write any time: not before the recorder knew of the pool, nor after now. */
+static bool is_possible(struct mark_rings *marks, uint64_t time_ns)
 {
 	if (time_ns > marks->read_ns)
 		marks->read_ns = clock_now_ns();
-	return time_ns <= marks->read_ns + DOUBT_NS && time_ns + DOUBT_NS >= mark->since_ns;
+	return time_ns <= marks->read_ns + DOUBT_NS && time_ns + DOUBT_NS >= marks->since_ns;
 }
 
 /* Out of the pool, with its time: what comes after is done later. */
@@ -133,7 +134,7 @@ static int take_mark(void *context, const struct mark *mark)
 
 	if (!mark_records_knows(mark->kind)) /* no program of ours has written it */
 		return lose_marks(marks, mark->tid, 0, 1);
-	if (marks->has_jumped || !is_possible(marks, mark, time_ns))
+	if (marks->has_jumped || !is_possible(marks, time_ns))
 		return lose_marks(marks, mark->tid, mark->kind & (MARK_LOST_KINDS - 1), 1);
 	/* counters advance in steps of 10 ns and more; what comes later is later */
 	if (time_ns <= *mark->last_ns)
@@ -151,6 +152,7 @@ static int drain_pool(struct mark_rings *marks, const struct process_pool *pool,
 	const struct mark_owner owner = { .tgid = pool->tgid, .label_base = pool->label_base };
 	int err = mark_queue_own(marks->queue, &owner);
 
+	marks->since_ns = pool->since_ns;
 	return err ? err : mark_pool_drain(pool->pool, now_ns, &sink);
 }
 

@@ -476,7 +476,6 @@ static int take_slot(struct lane *lane, const struct mark_slot *slot, const stru
 		.tid = lane->tid,
 		.kind = (uint8_t)(slot->commit >> MARK_KIND_SHIFT),
 		.counter = slot->commit & MARK_TIME_MASK,
-		.since_ns = lane->since_ns,
 		.last_ns = &lane->last_ns,
 		.id = slot->id,
 		.name = slot->name,

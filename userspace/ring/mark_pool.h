@@ -38,7 +38,6 @@ struct mark {
 	bool is_truncated;  /* the text is longer */
 	bool is_unreadable; /* there is no text, or a part of it is lost */
 	uint64_t counter;   /* the lowest 56 bits */
-	uint64_t since_ns;  /* when the thread got its lane, or told of it: mark_pool_add_lane() */
 	uint64_t *last_ns;  /* the sink's own: 0 at first, the same for all marks that have an order */
 	uint64_t id;
 	uint64_t name;	  /* an address */
