@@ -403,13 +403,13 @@ enum target_reason {
 	TARGET_ANY = 32,   /* it has met a probe */
 };
 
-/* POOL: told by the probe `ring` of include/txtrace.h. */
-#define WIRE_POOL_GONE 0xffffffffffffffffull /* nothing is marked in the pool any more */
+#define WIRE_POOL_GONE 0xffffffffffffffffull /* a lane's place: nothing is marked in the pool any more */
 
+/* POOL: told by the probe `ring` of include/txtrace.h. */
 struct wire_pool {
 	struct wire_header header; /* tid, tgid: of the thread that has the lane */
 	uint64_t address;  /* of the pool */
-	uint64_t lane;     /* its place in it; 0: this is about the pool alone; GONE */
+	uint64_t lane;     /* its place in it; 0: this is about the pool alone; or WIRE_POOL_GONE */
 	/* what to add to a label's address for its place, as WIRE_LABEL_IS_PLACE has it; 0: there is none */
 	uint64_t label_base;
 };

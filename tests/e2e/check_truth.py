@@ -459,7 +459,7 @@ def check_sleeps(problems, log, label, truths, account):
     awake = [kept_awake_ns(truth, log, account) for truth, _ in found]
     if awake and all(awake):
         over = [more + ns for more, ns in zip(over, awake)]
-    problems.check(max(over, default=-1) >= 0, label, "none was blocked for as long as it asked to be")
+    problems.check(max(over, default=-1) >= 0, label, f"none was blocked for as long as it asked to be: ns less: {[-ns for ns in over]}, kept awake: {awake}")
 
 
 def check_labels(problems, log, truths, account):

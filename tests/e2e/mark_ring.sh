@@ -172,15 +172,6 @@ strict_mode_is_refused() {
 	[ $status != 0 ] && grep -q "process $pid is in seccomp's strict mode.*--marks auto" "$tmp/strict.said" || fail "ended with $status: $(cat "$tmp/strict.said")"
 }
 
-check "all that a short program marks is there, and whole" all_of_a_short_program
-check "what a program marked last before it was killed is there" last_mark_is_there
-check "the same of 200 programs that are killed at random moments" killed_at_any_moment
-check "recorders follow each other, also one that was killed" recorders_follow_each_other
-check "50,000 threads that mark twice each, ten thousand at once" many_threads
-check "under overload, what was sent is what was received and lost" overload_is_counted
-check "marks with forged times are lost, and counted" forged_times_are_lost
-check "plugins come and go a thousand times, and memory stays what it was" plugins_come_and_go
-check "object files with an older txtrace.h still work, beside others" headers_can_be_mixed
 # With auto it is recorded, through probes.
 strict_mode_has_probes() {
 	local log=$tmp/probes.txtrace recorder_pid
@@ -206,6 +197,15 @@ auto_falls_back() {
 	grep -q -e "--marks ring is not possible: the memory of processes cannot be opened.*--marks probe" "$tmp/weak.said" || fail "$(cat "$tmp/weak.said")"
 }
 
+check "all that a short program marks is there, and whole" all_of_a_short_program
+check "what a program marked last before it was killed is there" last_mark_is_there
+check "the same of 200 programs that are killed at random moments" killed_at_any_moment
+check "recorders follow each other, also one that was killed" recorders_follow_each_other
+check "50,000 threads that mark twice each, ten thousand at once" many_threads
+check "under overload, what was sent is what was received and lost" overload_is_counted
+check "marks with forged times are lost, and counted" forged_times_are_lost
+check "plugins come and go a thousand times, and memory stays what it was" plugins_come_and_go
+check "object files with an older txtrace.h still work, beside others" headers_can_be_mixed
 check "a process in strict mode is refused" strict_mode_is_refused
 check "with --marks auto it is recorded through probes" strict_mode_has_probes
 check "with --marks auto and too few rights, probes do" auto_falls_back

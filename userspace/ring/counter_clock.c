@@ -81,6 +81,11 @@ static const struct counter_look *look_at(const struct counter_clock *clock, uin
 	return &clock->looks[number % COUNTER_CLOCK_LOOKS];
 }
 
+static uint32_t oldest_of(const struct counter_clock *clock)
+{
+	return clock->cnt > COUNTER_CLOCK_LOOKS ? clock->cnt - COUNTER_CLOCK_LOOKS : 0;
+}
+
 /* The counter's difference, with its sign: it may be anywhere near the other. */
 static int64_t between(uint64_t from, uint64_t to)
 {
@@ -89,8 +94,7 @@ static int64_t between(uint64_t from, uint64_t to)
 
 uint64_t counter_clock_time_ns(const struct counter_clock *clock, uint64_t counter)
 {
-	uint32_t oldest = clock->cnt > COUNTER_CLOCK_LOOKS ? clock->cnt - COUNTER_CLOCK_LOOKS : 0;
-	uint32_t number = clock->cnt - 1;
+	uint32_t oldest = oldest_of(clock), number = clock->cnt - 1;
 	const struct counter_look *to;
 
 	while (number > oldest + 1 && between(look_at(clock, number - 1)->counter, counter) < 0)
@@ -113,16 +117,27 @@ static uint64_t doubt_ns(const struct counter_clock *clock, const struct counter
 	return (uint64_t)((unsigned __int128)look->doubt * rate_of(clock) >> 32);
 }
 
-/* Not where the line leads. */
+/*
+ * Not where the line leads from the oldest look through the last one. Each
+ * look may be off by its doubt. What the ends of the line are off by grows
+ * with the distance, the more so the shorter the line is.
+ */
 static bool is_off_the_line(const struct counter_clock *clock, const struct counter_look *look)
 {
-	uint64_t passed_ns = look->time_ns - look_at(clock, clock->cnt - 1)->time_ns;
-	uint64_t expected_ns = counter_clock_time_ns(clock, look->counter & COUNTER_MASK);
-	uint64_t wrong_ns = expected_ns > look->time_ns ? expected_ns - look->time_ns
-							: look->time_ns - expected_ns;
+	const struct counter_look *from = look_at(clock, oldest_of(clock)),
+				  *to = look_at(clock, clock->cnt - 1);
+	uint64_t length_ns = to->time_ns - from->time_ns, passed_ns = look->time_ns - to->time_ns;
+	uint64_t ends_ns = doubt_ns(clock, from) + doubt_ns(clock, to);
+	uint64_t allowed_ns = COUNTER_CLOCK_JUMP_NS + passed_ns / 1000 + ends_ns + doubt_ns(clock, look);
+	int64_t expected_ns, wrong_ns;
 
-
-	return wrong_ns > COUNTER_CLOCK_JUMP_NS + doubt_ns(clock, look) && wrong_ns > passed_ns / 1000;
+	if (to->counter == from->counter || !length_ns)
+		return false;
+	allowed_ns += (uint64_t)((unsigned __int128)ends_ns * passed_ns / length_ns);
+	expected_ns = (int64_t)((__int128)between(to->counter, look->counter) * (__int128)length_ns /
+				between(from->counter, to->counter));
+	wrong_ns = expected_ns - (int64_t)passed_ns;
+	return (uint64_t)(wrong_ns < 0 ? -wrong_ns : wrong_ns) > allowed_ns;
 }
 
 static void add_look(struct counter_clock *clock, const struct counter_look *look, uint64_t rate)
@@ -139,16 +154,29 @@ static uint64_t rate_between(const struct counter_look *from, const struct count
 			  (to->counter - from->counter));
 }
 
+/* Begins anew where the look is, as fast as the line that led there. */
+static void move_line(struct counter_clock *clock, const struct counter_look *look)
+{
+	const struct counter_look *from = look_at(clock, oldest_of(clock)),
+				  *to = look_at(clock, clock->cnt - 1);
+	struct counter_look before = {
+		look->counter - (to->counter - from->counter),
+		look->time_ns - (to->time_ns - from->time_ns),
+		from->doubt + to->doubt,
+	};
+
+	clock->cnt = 0;
+	add_look(clock, &before, 0);
+	add_look(clock, look, rate_between(&before, look));
+}
+
 bool counter_clock_keep(struct counter_clock *clock, const struct counter_look *look)
 {
 	const struct counter_look *before = look_at(clock, clock->cnt - 1);
 	uint64_t rate = clock->cnt ? rate_of(clock) : 0;
 
 	if (clock->cnt > 1 && is_off_the_line(clock, look)) {
-		/* begins anew there, as fast as before, which holds for a moment */
-		clock->cnt = 0;
-		add_look(clock, look, rate);
-		add_look(clock, look, rate);
+		move_line(clock, look);
 		return true;
 	}
 	if (clock->cnt && look->counter != before->counter)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define COUNTER_CLOCK_JUMP_NS 10000000 /* farther from the line, and than a thousandth of the time: a jump */
+#define COUNTER_CLOCK_JUMP_NS 100000 /* farther from the line than this, and than clocks differ: a jump */
 #define COUNTER_CLOCK_LOOKS 64 /* a power of two: what is older follows from the oldest two */
 
 struct counter_look {

@@ -56,7 +56,7 @@ static void begins_anew(void **state)
 /* A machine that was moved: the counter goes on elsewhere, at the same pace; what it showed is told apart. */
 static void jump_is_seen(void **state)
 {
-	static const int64_t jumps[] = { 1000000000, -1000000000, 90000000, -90000000 };
+	static const int64_t jumps[] = { 1000000000, -1000000000, 600000, -600000 };
 	struct counter_clock clock;
 
 	(void)state;
@@ -93,6 +93,25 @@ static void doubtful_look_is_no_jump(void **state)
 	assert_false(counter_clock_keep(&clock, &doubtful));
 }
 
+/* A short line whose ends are askew leads far off: that is no jump. After one, the next is seen at once. */
+static void short_line_is_no_jump(void **state)
+{
+	const struct counter_look askew = { 3000000, 1000500, 2000 };
+	struct counter_look later = { 3000000000, 1000000000, 0 };
+	struct counter_clock clock;
+
+	(void)state;
+	memset(&clock, 0, sizeof(clock));
+	keep(&clock, 0, 0);
+	assert_false(counter_clock_keep(&clock, &askew)); /* half a us in one ms: half a ms in a second */
+	assert_false(counter_clock_keep(&clock, &later));
+	for (int i = 0; i < 3; i++) {
+		later.counter += 30000000 + 600000 + 300000 * (i > 0); /* 0.2 ms, then 0.3 */
+		later.time_ns += 10000000;
+		assert_true(counter_clock_keep(&clock, &later));
+	}
+}
+
 /* A counter that is read between two readings of the clock has a time between them, but for a little. */
 static void is_the_time(void **state)
 {
@@ -123,9 +142,9 @@ static void is_the_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_on_the_line), cmocka_unit_test(begins_anew),
-		cmocka_unit_test(jump_is_seen),	  cmocka_unit_test(doubtful_look_is_no_jump),
-		cmocka_unit_test(is_the_time),
+		cmocka_unit_test(is_on_the_line),	 cmocka_unit_test(begins_anew),
+		cmocka_unit_test(jump_is_seen),		 cmocka_unit_test(doubtful_look_is_no_jump),
+		cmocka_unit_test(short_line_is_no_jump), cmocka_unit_test(is_the_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
