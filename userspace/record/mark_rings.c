@@ -31,6 +31,11 @@
 /* Before the pools are looked at again: some 15 ms of work, in which a program fills a third of a pool. */
 #define PUT_MAX 65536
 
+/* For their stays marks wait so long, and so many of them; threads that have ended are forgotten this often. */
+#define WAIT_NS 50000000u
+#define WAITING_MAX (2 * PUT_MAX)
+#define SETTLE_NS 1000000000u
+
 /* Object files of one process that mark: of further ones it goes through the probe. */
 #define PROCESS_POOLS_MAX 64
 
@@ -71,6 +76,7 @@ struct mark_rings {
 	uint64_t drain_ns; /* up to there the pools were read */
 	uint64_t done_ns;  /* and what they held has been pushed, or is in the join */
 	uint64_t end_ns;   /* what is later does not count */
+	uint64_t settled_ns; /* up to there every stay was told */
 	struct wire_loss loss; /* what was lost and is not pushed yet */
 	struct mark_rings_stats stats;
 };
@@ -456,7 +462,7 @@ int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns)
 
 	if (!err)
 		err = put_queued(marks);
-	return err ? err : mark_join_waits_since_ns(marks->join) < UINT64_MAX;
+	return err ? err : mark_join_settle(marks->join, 0);
 }
 
 bool mark_rings_have_more(const struct mark_rings *marks)
@@ -464,8 +470,17 @@ bool mark_rings_have_more(const struct mark_rings *marks)
 	return marks->is_held_up || !mark_queue_is_empty(marks->queue);
 }
 
+bool mark_rings_want_stays(const struct mark_rings *marks, uint64_t now_ns)
+{
+	uint64_t since_ns = mark_join_waits_since_ns(marks->join);
+
+	return (since_ns < now_ns && now_ns - since_ns >= WAIT_NS) ||
+	       mark_join_waiting_cnt(marks->join) > WAITING_MAX || now_ns - marks->settled_ns >= SETTLE_NS;
+}
+
 int mark_rings_settle(struct mark_rings *marks, uint64_t told_ns)
 {
+	marks->settled_ns = told_ns;
 	return mark_join_settle(marks->join, told_ns);
 }
 

@@ -5,7 +5,8 @@
  *
  *	mark_rings_hear(marks, record, size);  each record of the kernel's rings
  *	mark_rings_drain(marks, told_ns);      what is in the pools, once all up to then was heard
- *	mark_rings_settle(marks, told_ns);     likewise, later
+ *	mark_rings_want_stays(marks, now_ns);  then ask the threads that are on a CPU, and hear them
+ *	mark_rings_settle(marks, told_ns);     and what of them was told until then
  *	mark_rings_watermark_ns(marks);        up to there everything has been pushed
  *
  * A pool is opened through the process reader, and only if it is what the
@@ -47,13 +48,18 @@ int mark_rings_hear(struct mark_rings *marks, const void *record, size_t size);
 /*
  * Takes what is there out of the pools, of threads that have told of their lanes,
  * and pushes some of what was taken. Everything that the kernel side sent up to
- * told_ns has been heard. 1: marks wait for their stays; 0; a negative errno, or
- * what push returned.
+ * told_ns has been heard. 0, a negative errno, or what push returned.
  */
 int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns);
 
 /* There was more than one drain pushes: it is to be called again at once. */
 bool mark_rings_have_more(const struct mark_rings *marks);
+
+/*
+ * A thread tells of its stay when it leaves its CPU: most marks need not wait long. Asking the others
+ * interrupts their CPUs, and waits for those.
+ */
+bool mark_rings_want_stays(const struct mark_rings *marks, uint64_t now_ns);
 
 int mark_rings_settle(struct mark_rings *marks, uint64_t told_ns);
 

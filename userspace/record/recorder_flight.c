@@ -10,7 +10,7 @@
 #include "record/recorder_state.h"
 
 /* what happened this long ago has been attributed, if the machine is not overloaded */
-#define LAG_NS (3 * TICK_MS * 1000000ull)
+#define LAG_NS (4 * TICK_MS * 1000000ull)
 
 /* Said at once: the file is there later, and another trigger may have come by then. */
 static void tell_trigger(const struct recorder *recorder, const struct txtrace_trigger *trigger)

@@ -158,17 +158,16 @@ static void ask_threads(struct recorder *recorder)
 }
 
 /*
- * What was marked in memory. Who has marked and is still on its CPU is asked for its clocks; the others have
- * told theirs when they left it.
+ * What was marked in memory. Who has marked and stays on its CPU is asked for its clocks; the others have told
+ * theirs when they left it.
  */
 static int drain_marks(struct recorder *recorder)
 {
 	int err = mark_rings_drain(recorder->marks, told_until_ns(recorder));
-	uint64_t told_ns;
+	uint64_t told_ns = clock_now_ns();
 
-	if (err <= 0)
+	if (err || !mark_rings_want_stays(recorder->marks, told_ns))
 		return err;
-	told_ns = clock_now_ns();
 	ask_threads(recorder);
 	err = ring_set_drain(recorder->rings, take_event, recorder);
 	if (told_until_ns(recorder) < told_ns)

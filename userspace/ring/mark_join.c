@@ -43,6 +43,7 @@ struct mark_join {
 	struct id_map threads; /* tid, 0 -> struct thread */
 	struct thread *last;   /* that was asked for; NULL: none, or it is gone */
 	uint64_t added_cnt;
+	size_t waiting_cnt;
 };
 
 struct mark_join *mark_join_new(mark_join_push push, void *context)
@@ -168,10 +169,7 @@ static int compare(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/*
- * The marks that lie in the stays that are known, and those that lie in none:
- * before one, and, up to told_ns, behind the last.
- */
+/* The marks that lie in the stays that are known, and, up to told_ns, those that lie in none. */
 static int match(struct mark_join *join, struct thread *thread, uint64_t told_ns)
 {
 	size_t at = 0;
@@ -183,19 +181,19 @@ static int match(struct mark_join *join, struct thread *thread, uint64_t told_ns
 	while (!err && thread->cnt) {
 		struct waiting *waiting = &thread->marks[thread->first];
 		uint64_t time_ns = waiting->header.time_ns;
+		const struct wire_stay *stay = NULL;
 
 		while (at < thread->stay_cnt &&
 		       thread->stays[at].header.time_ns + MARK_JOIN_JITTER_NS < time_ns)
 			at++;
-		if (at == thread->stay_cnt && time_ns > told_ns)
+		if (at < thread->stay_cnt && time_ns + MARK_JOIN_JITTER_NS >= thread->stays[at].since_ns)
+			stay = &thread->stays[at];
+		if (!stay && time_ns > told_ns)
 			break;
 		thread->first++;
 		thread->cnt--;
-		err = push_waiting(join, thread, waiting,
-				   at < thread->stay_cnt &&
-						   time_ns + MARK_JOIN_JITTER_NS >= thread->stays[at].since_ns
-					   ? &thread->stays[at]
-					   : NULL);
+		join->waiting_cnt--;
+		err = push_waiting(join, thread, waiting, stay);
 	}
 	if (!thread->cnt)
 		thread->first = 0;
@@ -237,6 +235,7 @@ int mark_join_add(struct mark_join *join, const struct wire_header *record)
 		memcpy(&waiting->span, record, sizeof(waiting->span));
 	}
 	thread->cnt++;
+	join->waiting_cnt++;
 	waiting->number = join->added_cnt++;
 	return 0;
 }
@@ -299,6 +298,11 @@ uint64_t mark_join_waits_since_ns(const struct mark_join *join)
 		if (thread->cnt && thread->marks[thread->first].header.time_ns < first_ns)
 			first_ns = thread->marks[thread->first].header.time_ns;
 	return first_ns;
+}
+
+size_t mark_join_waiting_cnt(const struct mark_join *join)
+{
+	return join->waiting_cnt;
 }
 
 void mark_join_forget(struct mark_join *join, uint32_t tid, uint64_t time_ns)

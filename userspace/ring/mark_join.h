@@ -39,10 +39,13 @@ int mark_join_add(struct mark_join *join, const struct wire_header *record);
 /* In any order. 0 or -ENOMEM. */
 int mark_join_stay(struct mark_join *join, const struct wire_stay *stay);
 
+/* told_ns: 0, if that is not known: marks that lie in no stay wait on. */
 int mark_join_settle(struct mark_join *join, uint64_t told_ns);
 
 /* The time of the first mark that waits; UINT64_MAX: none does. */
 uint64_t mark_join_waits_since_ns(const struct mark_join *join);
+
+size_t mark_join_waiting_cnt(const struct mark_join *join);
 
 /* The thread ended then; what waits still does. Another one may have its number. */
 void mark_join_forget(struct mark_join *join, uint32_t tid, uint64_t time_ns);

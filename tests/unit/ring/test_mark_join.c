@@ -265,6 +265,30 @@ static void stays_come_in_any_order(void **state)
 	mark_join_free(world.join);
 }
 
+/* Before the next stay there may be one that was not read yet: the mark waits, and what is behind it. */
+static void stay_comes_after_the_next(void **state)
+{
+	struct world world;
+
+	(void)state;
+	open_world(&world);
+	mark(&world, 1, 10100);
+	mark(&world, 2, 20100);
+	mark(&world, 3, 30100);
+	stay(&world, 10000, 11000);
+	stay(&world, 30000, 31000);
+	assert_int_equal(mark_join_settle(world.join, 0), 0);
+	assert_int_equal(world.cnt, 1);
+	assert_int_equal(mark_join_waiting_cnt(world.join), 2);
+	stay(&world, 20000, 21000);
+	assert_int_equal(mark_join_settle(world.join, 0), 0);
+	assert_int_equal(world.cnt, 3);
+	for (uint64_t i = 1; i <= 3; i++)
+		is_pushed(&world, i - 1, i, i * 10000 + 100, WIRE_HAS_CLOCKS);
+	assert_int_equal(mark_join_waiting_cnt(world.join), 0);
+	mark_join_free(world.join);
+}
+
 /* A thread has a lane for each object file in which it marks, and another one had its number before. */
 static void marks_come_from_several_lanes(void **state)
 {
@@ -342,6 +366,7 @@ int main(void)
 		cmocka_unit_test(lost_stay_leaves_no_clocks),
 		cmocka_unit_test(hidden_arrival_is_unknown),
 		cmocka_unit_test(stays_come_in_any_order),
+		cmocka_unit_test(stay_comes_after_the_next),
 		cmocka_unit_test(marks_come_from_several_lanes),
 		cmocka_unit_test(keyed_mark_has_clocks),
 		cmocka_unit_test(number_is_used_again),
