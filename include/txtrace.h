@@ -831,7 +831,7 @@ TXTRACE_INLINE_ void txtrace_make_pool_(struct txtrace_guard_ *guard)
 	__atomic_store_n(&guard->state, TXTRACE_GUARD_MADE_, __ATOMIC_RELEASE);
 }
 
-/* What this object file has of it; all that there is of it once it is unloaded: TXTRACE_NO_OBJECT_. */
+/* What this object file has of it; NO_OBJECT if there is no memory for it, or it is unloaded. */
 extern __attribute__((visibility("hidden"))) struct txtrace_guard_ *txtrace_object_;
 __attribute__((weak, visibility("hidden"))) struct txtrace_guard_ *txtrace_object_;
 
@@ -892,8 +892,12 @@ TXTRACE_ONE_PER_OBJECT_ __attribute__((cold)) enum txtrace_room_ txtrace_make_ro
 		const uint64_t memory = txtrace_new_memory_(TXTRACE_GUARD_BYTES_, TXTRACE_MAP_PRIVATE_,
 							    TXTRACE_WIPE_ON_FORK_);
 
-		if (memory == 0)
+		if (memory == 0) {
+			/* no further mark tries */
+			(void)__atomic_compare_exchange_n(&txtrace_object_, &none, TXTRACE_NO_OBJECT_, 0,
+							  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 			return TXTRACE_ROOM_NOWHERE_;
+		}
 		guard = TXTRACE_AT_(struct txtrace_guard_, memory);
 		if (!__atomic_compare_exchange_n(&txtrace_object_, &none, guard, 0, __ATOMIC_ACQ_REL,
 						 __ATOMIC_ACQUIRE)) {

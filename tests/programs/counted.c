@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Spans that are counted as they end, in a file that somebody else can read also after this program was
- * killed: `turn`, in each of them `part` with an event and a tag.
+ * killed: `turn`, in each of them `part` with an event and a tag. Confined, it says what memory it marked in
+ * (tests/programs/confine.h).
  */
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include "confine.h"
 #include "truth.h"
 
 static volatile uint64_t *open_progress(const char *path)
@@ -23,17 +25,20 @@ int main(int argc, char **argv)
 {
 	struct truth_options truth = TRUTH_OPTIONS_DEFAULT;
 	uint64_t turn_cnt = 1000, sleep_us = 0;
-	const char *path = "";
+	const char *path = "", *under = "";
 	const struct option_spec specs[] = {
 		TRUTH_OPTION_SPECS(&truth),
 		{ .name = "turns", .help = "how many", .count = &turn_cnt, .min = 1, .max = 1e12 },
 		{ .name = "sleep-us", .help = "after each", .count = &sleep_us, .min = 0, .max = 1e6 },
 		{ .name = "progress", .help = "a file: how many have ended", .text = &path },
+		{ .name = "under", .help = CONFINEMENTS, .text = &under },
 	};
 	volatile uint64_t *progress;
 
 	options_parse(specs, sizeof(specs) / sizeof(specs[0]), "counted: spans that are counted", argc, argv);
 	progress = open_progress(path);
+	if (*under)
+		confine(under);
 	truth_start(&truth);
 	for (uint64_t i = 1; i <= turn_cnt; i++) {
 		txtrace_span_t turn = TXTRACE_BEGIN("turn");
@@ -48,5 +53,7 @@ int main(int argc, char **argv)
 		if (sleep_us)
 			usleep((useconds_t)sleep_us);
 	}
+	if (*under)
+		print_pools();
 	return 0;
 }

@@ -33,8 +33,10 @@ def apt_options(folder):
 
 
 def run(command, folder, log):
+    # a build of its own, and no part of the make that may have called this
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     with open(log, "a", encoding="utf-8") as out:
-        if subprocess.run(command, cwd=folder, stdout=out, stderr=out, stdin=subprocess.DEVNULL, check=False).returncode:
+        if subprocess.run(command, cwd=folder, env=environment, stdout=out, stderr=out, stdin=subprocess.DEVNULL, check=False).returncode:
             with open(log, encoding="utf-8", errors="replace") as file:
                 raise TrialError(f"'{' '.join(command[:6])} ...' failed: {file.read()[-300:].strip()}")
 

@@ -31,10 +31,10 @@
 /* Before the pools are looked at again: some 15 ms of work, in which a program fills a third of a pool. */
 #define PUT_MAX 65536
 
-/* For their stays marks wait so long, and so many of them; threads that have ended are forgotten this often. */
+/* For their stays marks wait so long, and so many of them. */
 #define WAIT_NS 50000000u
 #define WAITING_MAX (2 * PUT_MAX)
-#define SETTLE_NS 1000000000u
+#define SETTLE_NS 1000000000u /* threads that have ended are forgotten this often */
 
 /* Object files of one process that mark: of further ones it goes through the probe. */
 #define PROCESS_POOLS_MAX 64
@@ -382,8 +382,8 @@ static int drain_pools(struct mark_rings *marks, uint64_t now_ns, uint64_t *unti
 		}
 		err = drain_pool(marks, pool, now_ns);
 		waits_ns = mark_pool_waits_since_ns(pool->pool);
-		if (waits_ns < *until_ns)
-			*until_ns = waits_ns;
+		if (waits_ns - STORE_NS < *until_ns)
+			*until_ns = waits_ns - STORE_NS;
 	}
 	return err;
 }

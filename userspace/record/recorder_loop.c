@@ -158,8 +158,8 @@ static void ask_threads(struct recorder *recorder)
 }
 
 /*
- * What was marked in memory. Who has marked and stays on its CPU is asked for its clocks; the others have told
- * theirs when they left it.
+ * What was marked in memory. A thread that has marked and stays on its CPU is asked for its clocks; the
+ * others have told theirs when they left it.
  */
 static int drain_marks(struct recorder *recorder)
 {

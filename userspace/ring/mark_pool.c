@@ -38,7 +38,10 @@ struct lane {
 	uint32_t end_place;  /* behind it */
 	uint32_t used;	     /* slots that have been read */
 	uint64_t last_ns;    /* see struct mark */
-	uint64_t missing_ns; /* since when the next slot is waited for; 0: it is not */
+	uint64_t missing_ns; /* when a slot was missing: all that were taken by then have waited as long */
+	uint64_t missing_position; /* what was taken by then */
+	uint64_t missing_since_ns; /* no mark of theirs is older */
+	bool is_waiting;	   /* for one of those, when the drain before ended */
 	uint32_t lost[MARK_LOST_KINDS];
 	struct mark_pieces text;
 	struct next_chunk *next; /* from `next_first` on, in the order of their turns, once they are sorted */
@@ -52,6 +55,7 @@ struct mark_pool {
 	int fd; /* holds the lock: no two readers have one pool */
 	unsigned char *memory;
 	uint64_t waits_since_ns;
+	uint64_t drained_ns;		 /* the last time */
 	uint32_t mapped_cnt;		 /* chunks that need no page fault of ours any more */
 	struct id_map lanes;		 /* place, 0 -> struct lane */
 	struct id_map threads;		 /* tid, 0 -> the first of its lanes */
@@ -493,18 +497,39 @@ static int take_slot(struct lane *lane, const struct mark_slot *slot, const stru
 	return sink->take(sink->context, &mark);
 }
 
-/* A slot that is taken and not filled. True: it will not be. */
-static bool is_given_up(struct lane *lane, uint64_t now_ns)
+static bool was_taken(const struct lane *lane, uint64_t position)
 {
-	if (!lane->missing_ns)
+	uint32_t turns = turns_between(lane->turn, MARK_TURN(position));
+
+	return turns ? turns <= MARK_TURN_MASK / 2 : lane->used < MARK_USED(position);
+}
+
+/* A slot that is taken and not filled. True: it will not be. */
+static bool is_given_up(const struct mark_pool *pool, struct lane *lane, uint64_t position, uint64_t now_ns)
+{
+	uint64_t before_ns = lane->since_ns > pool->drained_ns ? lane->since_ns : pool->drained_ns;
+
+	if (!lane->missing_ns || !was_taken(lane, lane->missing_position)) {
+		lane->missing_since_ns = lane->is_waiting ? lane->missing_ns : before_ns;
 		lane->missing_ns = now_ns;
+		lane->missing_position = position;
+	}
 	return lane->has_ended || now_ns - lane->missing_ns >= MARK_POOL_WAIT_NS;
 }
 
+/* Of the chunk that is being read. */
+static uint32_t taken_slots(const struct lane *lane, uint64_t position)
+{
+	return MARK_TURN(position) == lane->turn && MARK_USED(position) < MARK_CHUNK_SLOTS
+		       ? (uint32_t)MARK_USED(position)
+		       : MARK_CHUNK_SLOTS;
+}
+
 /* Of what is taken, what is filled. */
-static int read_slots(const struct mark_pool *pool, struct lane *lane, uint32_t taken, uint64_t now_ns,
+static int read_slots(const struct mark_pool *pool, struct lane *lane, uint64_t position, uint64_t now_ns,
 		      const struct mark_pool_sink *sink)
 {
+	uint32_t taken = taken_slots(lane, position);
 	const struct mark_slot *slots = (const struct mark_slot *)(const void *)(pool->memory +
 										 (size_t)lane->end_place *
 											 MARK_PLACE_BYTES) -
@@ -520,13 +545,12 @@ static int read_slots(const struct mark_pool *pool, struct lane *lane, uint32_t 
 			slot.name = *(const volatile uint64_t *)&there->name;
 			slot.value = *(const volatile uint64_t *)&there->value;
 			err = take_slot(lane, &slot, sink);
-		} else if (is_given_up(lane, now_ns)) {
+		} else if (is_given_up(pool, lane, position, now_ns)) {
 			lane->is_kept = true;
 			err = sink->lose(sink->context, lane->tid, 0, 1);
 		} else {
-			break;
+			return 0;
 		}
-		lane->missing_ns = 0;
 	}
 	return err;
 }
@@ -554,17 +578,14 @@ static int read_lane(struct mark_pool *pool, struct lane *lane, uint64_t now_ns,
 
 	sort_next(lane);
 	for (uint32_t i = 0; i <= MARK_CHUNK_COUNT; i++) {
-		bool is_last = MARK_TURN(position) == lane->turn;
-		uint32_t taken = is_last && MARK_USED(position) < MARK_CHUNK_SLOTS
-					 ? (uint32_t)MARK_USED(position)
-					 : MARK_CHUNK_SLOTS;
-
-		err = read_slots(pool, lane, taken, now_ns, sink);
-		if (err || is_last || lane->used < taken || !go_on(pool, lane, position))
+		err = read_slots(pool, lane, position, now_ns, sink);
+		if (err || MARK_TURN(position) == lane->turn || lane->used < MARK_CHUNK_SLOTS ||
+		    !go_on(pool, lane, position))
 			break;
 	}
-	if (lane->missing_ns && lane->missing_ns < pool->waits_since_ns)
-		pool->waits_since_ns = lane->missing_ns;
+	lane->is_waiting = lane->used < taken_slots(lane, position);
+	if (lane->is_waiting && lane->missing_since_ns < pool->waits_since_ns)
+		pool->waits_since_ns = lane->missing_since_ns;
 	return err ? err : read_losses(pool, lane, sink);
 }
 
@@ -618,6 +639,7 @@ int mark_pool_drain(struct mark_pool *pool, uint64_t now_ns, const struct mark_p
 		err = read_lane(pool, lane, now_ns, sink);
 	if (!err)
 		end_lanes(pool);
+	pool->drained_ns = now_ns;
 	return err;
 }
 

@@ -16,8 +16,8 @@
  * writes nonsense into it gets nonsense about itself. A thread that has taken a
  * slot and not filled it (it was preempted there, a signal handler of its runs,
  * or it jumped away) holds up what it marked later, for MARK_POOL_WAIT_NS; then
- * the slot counts as lost, and its chunk is not used again while the thread
- * lives.
+ * all slots that were missing by then count as lost, and their chunks are not
+ * used again while the thread lives.
  */
 #ifndef MARK_POOL_H
 #define MARK_POOL_H
@@ -77,7 +77,7 @@ void mark_pool_end_thread(struct mark_pool *pool, uint32_t tid, uint64_t end_ns)
 
 int mark_pool_drain(struct mark_pool *pool, uint64_t now_ns, const struct mark_pool_sink *sink);
 
-/* Since when a slot is waited for; UINT64_MAX: none is. */
+/* A slot is waited for: its mark is no older than this; UINT64_MAX: none is. */
 uint64_t mark_pool_waits_since_ns(const struct mark_pool *pool);
 
 /* The program uses the probe from its next marks on. Once nobody marks: what is still to be read is there. */

@@ -372,7 +372,7 @@ static void threads_come_and_go(void **state)
 static void missing_slot_is_given_up(void **state)
 {
 	struct txtrace_lane_ *lane;
-	uint64_t chunks;
+	uint64_t chunks, before_ns;
 
 	(void)state;
 	NEED_POOL();
@@ -381,9 +381,10 @@ static void missing_slot_is_given_up(void **state)
 	TXTRACE_EVENT(1, "before");
 	lane->position++;
 	TXTRACE_EVENT(2, "behind");
+	before_ns = world.now_ns;
 	drain();
 	assert_int_equal(world.cnt, 1);
-	assert_int_equal(mark_pool_waits_since_ns(world.pool), world.now_ns);
+	assert_int_equal(mark_pool_waits_since_ns(world.pool), before_ns);
 	world.now_ns += MARK_POOL_WAIT_NS;
 	drain();
 	assert_int_equal(world.cnt, 2);
@@ -395,6 +396,37 @@ static void missing_slot_is_given_up(void **state)
 	assert_int_equal(world.cnt, 2 + 2 * MARK_CHUNK_SLOTS);
 	assert_true(chunks_in_use() <= chunks + 2); /* the one with the slot, and the present one */
 	assert_true(chunks_in_use() > 1);
+}
+
+/* Those that were missing at the same time wait together; what is missing since then is waited for anew. */
+static void missing_slots_are_given_up_together(void **state)
+{
+	struct txtrace_lane_ *lane;
+	uint64_t first_ns;
+
+	(void)state;
+	NEED_POOL();
+	lane = txtrace_lane_at_(world.memory, world.own_place);
+	for (uint64_t i = 0; i < 300; i++) { /* in three chunks */
+		lane->position += MARK_USED(lane->position) < MARK_CHUNK_SLOTS;
+		TXTRACE_EVENT(2, "behind");
+	}
+	drain();
+	assert_int_equal(world.cnt, 0);
+	first_ns = world.now_ns;
+	drain();
+	lane->position += MARK_USED(lane->position) < MARK_CHUNK_SLOTS;
+	TXTRACE_EVENT(3, "later");
+	world.now_ns = first_ns + MARK_POOL_WAIT_NS;
+	drain();
+	assert_int_equal(world.cnt, 300);
+	assert_in_range(world.lost_of[0], 290, 300);
+	/* it is not known when it was taken: since the others were */
+	assert_int_equal(mark_pool_waits_since_ns(world.pool), first_ns);
+	world.now_ns += MARK_POOL_WAIT_NS;
+	drain();
+	assert_int_equal(world.cnt, 301);
+	assert_int_equal(mark_pool_waits_since_ns(world.pool), UINT64_MAX);
 }
 
 /* Read at last, and then nothing is written there any more. */
@@ -666,6 +698,7 @@ int main(void)
 		cmocka_unit_test(texts_within_a_text),
 		cmocka_unit_test(handler_marks_in_between),
 		cmocka_unit_test(missing_slot_is_given_up),
+		cmocka_unit_test(missing_slots_are_given_up_together),
 		cmocka_unit_test(reader_follows_another),
 		cmocka_unit_test(refused_program_goes_to_the_probe),
 		cmocka_unit_test(nonsense_harms_nobody),

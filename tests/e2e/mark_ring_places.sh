@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Marks in shared memory where programs have little of it, or are confined, and where marks are left in their midst.
+export TXTRACE_MARKS=ring
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
+need_bpf
+
+ask() { # ask LOG QUERY: the last row
+	"$reader" sql --csv "$1" "$2" | tail -n 1
+}
+
+# Whatever it may not do: all 2000 turns with their parts are there, and it marked in so many pools.
+confined() { # confined HOW POOLS
+	local log=$tmp/$1.txtrace
+	"$recorder" -q -o "$log" -- "$programs/counted" --turns 2000 --progress "$tmp/$1.progress" --under "$1" >"$tmp/$1.out" || fail "$1: ended with $?" || return
+	[ "$(ask "$log" "SELECT count(*) FROM spans WHERE label = 'part' AND tag = 'a tag that is longer than one piece of it' AND parent IN (SELECT id FROM spans WHERE label = 'turn')")" = 2000 ] ||
+		fail "$1: not every span is whole" || return
+	[ "$(ask "$log" "SELECT lost_cnt FROM summaries")" = 0 ] || fail "$1: events were lost" || return
+	grep -q "^pools $2 locked" "$tmp/$1.out" || fail "$1: $(cat "$tmp/$1.out") instead of $2"
+}
+
+sandboxes_that_allow_it() {
+	confined docker 1 && confined openssh 1
+}
+
+sandboxes_that_refuse() {
+	confined chromium 0 && confined refused 0
+}
+
+little_memory() {
+	confined little-memory 0
+}
+
+locked_memory() {
+	confined locked 1 && grep -qx 'pools 1 locked 16384 kB' "$tmp/locked.out" || fail "more is locked than the pool: $(cat "$tmp/locked.out")"
+}
+
+# The finished spans are those that the program has counted, and of each time that it was disturbed at most one that it had no time to count.
+left_in_their_midst() { # left_in_their_midst HOW
+	local log=$tmp/$1.txtrace ended disturbed found
+	"$recorder" -q -o "$log" -- "$programs/cancelled" --how "$1" >"$tmp/$1.out" 2>"$tmp/$1.said" || fail "ended with $?: $(cat "$tmp/$1.said")" || return
+	read -r _ ended _ disturbed <"$tmp/$1.out"
+	[ "$ended" -gt "$disturbed" ] || fail "it has marked $ended spans" || return
+	[ "$(ask "$log" "SELECT count(*) FROM spans WHERE label = 'whole' AND unfinished = 0")" = 1000 ] || fail "what came later is not whole" || return
+	found=$(ask "$log" "SELECT count(*) FROM spans WHERE label = 'turn' AND unfinished = 0")
+	[ "$found" -ge "$ended" ] && [ "$found" -le $((ended + disturbed)) ] || fail "$found spans in the log, $ended had ended, $disturbed times it was disturbed" || return
+	[ "$(ask "$log" "SELECT lost_cnt FROM summaries")" -le "$disturbed" ] || fail "more was lost than the marks that were left" || return
+	"$reader" verify "$log" >"$tmp/$1.verified" || fail "$(cat "$tmp/$1.verified")"
+}
+
+# 50 of 20 steps: each step ends on the thread on which it did not begin.
+coroutines() {
+	local log=$tmp/coroutines.txtrace
+	"$recorder" -q -o "$log" -- "$programs/coroutines" --count 50 --steps 20 || fail "ended with $?" || return
+	[ "$(ask "$log" "SELECT count(*), sum(unfinished), sum(moved) FROM spans WHERE label = 'coroutine'")" = 50,0,50 ] || fail "not 50 coroutines" || return
+	[ "$(ask "$log" "SELECT count(*), sum(tid != end_tid), count(tag), sum(unfinished) FROM spans WHERE label = 'step' AND parent IN (SELECT id FROM spans WHERE label = 'coroutine')")" = 1000,1000,1000,0 ] ||
+		fail "not every step is whole" || return
+	[ "$(ask "$log" "SELECT lost_cnt FROM summaries")" = 0 ] || fail "events were lost"
+}
+
+# made_with NAME COMPILER OPTION...: a static program marks 500 times.
+made_with() {
+	printf '#include "txtrace.h"\n#include <unistd.h>\nint main(void) { while (!TXTRACE_ENABLED()) usleep(1000); for (int i = 0; i < 500; i++) { TXTRACE_SPAN_AS(span, "static"); TXTRACE_TAG(span, "t"); } return 0; }\n' >"$tmp/static.c"
+	"${@:2}" -O2 -Iinclude "$tmp/static.c" -o "$tmp/$1" || fail "it cannot be compiled" || return
+	"$recorder" -q -o "$tmp/$1.txtrace" -- "$tmp/$1" || fail "ended with $?" || return
+	[ "$(ask "$tmp/$1.txtrace" "SELECT count(*), count(tag), sum(unfinished) FROM spans WHERE label = 'static'")" = 500,500,0 ] || fail "not 500 spans" || return
+	# the first marks of a process go through the probe
+	[ "$("$reader" info --json "$tmp/$1.txtrace" | grep -c '"options":.*marks through shared memory')" = 1 ] || fail "the ring was not used"
+}
+
+static_programs() {
+	made_with static-glibc gcc -static && made_with lto gcc -flto
+}
+
+musl_programs() {
+	made_with musl musl-gcc && made_with static-musl musl-gcc -static
+}
+
+check "in the sandboxes of Docker and OpenSSH" sandboxes_that_allow_it
+check "in Chromium's, and where all shared memory is refused, through probes" sandboxes_that_refuse
+check "with little memory, through probes" little_memory
+check "with locked memory" locked_memory
+check "threads are cancelled within marks" left_in_their_midst cancel
+check "signal handlers jump out of marks" left_in_their_midst jump
+check "coroutines go from thread to thread" coroutines
+check "static programs, and link-time optimization" static_programs
+if command -v musl-gcc >/dev/null; then
+	check "programs with musl" musl_programs
+else
+	number=$((number + 1))
+	echo "ok $number - programs with musl # SKIP there is no musl-gcc"
+fi
+finish
