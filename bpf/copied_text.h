@@ -76,4 +76,37 @@ static __always_inline bool text_send(struct pt_regs *ctx, const uint8_t kind,
 	return true;
 }
 
+/* So many bytes; source->address is not 0. */
+static __always_inline bool bytes_send(const uint8_t kind, const struct text_source *source, uint64_t length)
+{
+	bool is_longer = length >= WIRE_TEXT_LONG;
+	struct text_short *event;
+	struct text_long *more;
+	struct emit out;
+	long err;
+
+	if (length < WIRE_TEXT_SHORT - 1) {
+		event = emit_reserve(&out, kind, sizeof(*event));
+		if (!event)
+			return emit_lost(&out, kind, bpf_ktime_get_ns());
+		length &= WIRE_TEXT_SHORT - 1;
+		barrier_var(length);
+		err = bpf_probe_read_user(event->text, length & (WIRE_TEXT_SHORT - 1),
+					  (void *)source->address);
+		text_fill(NULL, &out, &event->base, kind, source, err ? -1 : (long)length + 1,
+			  sizeof(event->text));
+		return true;
+	}
+	more = emit_reserve(&out, kind, sizeof(*more));
+	if (!more)
+		return emit_lost(&out, kind, bpf_ktime_get_ns());
+	if (is_longer)
+		length = WIRE_TEXT_LONG - 1;
+	barrier_var(length);
+	err = bpf_probe_read_user(more->text, length & (WIRE_TEXT_LONG - 1), (void *)source->address);
+	text_fill(NULL, &out, &more->base, kind, source, err ? -1 : (long)length + 1,
+		  is_longer ? WIRE_TEXT_LONG : WIRE_TEXT_LONG + 1);
+	return true;
+}
+
 #endif

@@ -249,10 +249,33 @@ PROBE_PROGRAM("uprobe", on_tag, uint64_t id, uint64_t text)
 	return send_text(ctx, WIRE_TAG, &source);
 }
 
+static __noinline int send_bytes(struct pt_regs *ctx, uint64_t id, uint64_t name, uint64_t address,
+				 uint64_t length)
+{
+	struct text_source source = { .id = id, .type = ATTR_BYTES, .address = address };
+
+	if (!clock_of_current(compat_current_task()) || (span_filter_is_on() && !span_filter_has(id)))
+		return 0;
+	source.name = label_told(label_of(ctx, name));
+	bytes_send(WIRE_ATTR, &source, length);
+	return 0;
+}
+
+/* What a probe says of bytes: struct txtrace_piece. */
+struct piece {
+	uint64_t address;
+	uint64_t size;
+};
+
 PROBE_PROGRAM("uprobe", on_attr, uint64_t id, uint64_t name, uint64_t type, uint64_t value)
 {
 	struct text_source source = { .id = id, .type = (uint32_t)type, .value = value };
+	struct piece piece = { 0 };
 
+	if ((uint32_t)type == ATTR_BYTES) {
+		bpf_probe_read_user(&piece, sizeof(piece), (void *)value);
+		return send_bytes(ctx, id, name, piece.address, piece.size);
+	}
 	source.name = label_of(ctx, name);
 	if ((uint32_t)type == ATTR_STRING)
 		source.address = value;
@@ -421,6 +444,8 @@ static __noinline int ring_text(struct pt_regs *ctx)
 
 	if (kind == MARK_TAG)
 		return on_tag_body(ctx, RING_ID, RING_VALUE);
+	if (kind == MARK_ATTR_BYTES)
+		return send_bytes(ctx, RING_ID, RING_NAME, RING_VALUE, RING_LENGTH);
 	if (kind == MARK_ATTR_STRING)
 		return on_attr_body(ctx, RING_ID, RING_NAME, ATTR_STRING, RING_VALUE);
 	return on_attr_body(ctx, RING_ID, RING_NAME, kind - MARK_ATTR, RING_VALUE);

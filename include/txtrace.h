@@ -67,8 +67,9 @@
  *       key_enter(key, length)         key_exit(key, length)
  *       key_end(key, length)           key_event(key, length, name)
  *       ring(enum txtrace_mark_kind_, id, name, value, stamp)
- *   A key may be longer than the 64 bytes that count, a string may have any
- *   length. `parent` is an id; all ones (TXTRACE_ROOT_) say that the span has
+ *   The value of bytes is the address of a struct txtrace_piece. A key may be
+ *   longer than the 64 bytes that count, a string may have any length. `parent`
+ *   is an id; all ones (TXTRACE_ROOT_) say that the span has
  *   none; 0 says that none was named, and the rule above finds it
  *   (begin_detached: there is none). `ring` stands for all the others where its
  *   semaphore is set: what is marked goes into the ring (below), or, as long as
@@ -87,7 +88,8 @@
  *           no longer comes from the time stamp counter: marks work in seccomp's
  *           strict mode.
  *   0.3.0   the ring. Symbols have new names, so that objects with an older copy
- *           can be linked in; each object has all probes, whichever it uses
+ *           can be linked in; each object has all probes, whichever it uses.
+ *           TXTRACE_ATTR_BYTES, TXTRACE_ATTR_PIECES, TXTRACE_TAG_PIECES
  */
 #ifndef TXTRACE_H
 #define TXTRACE_H
@@ -102,6 +104,12 @@
  * forked child counts on where its parent was.
  */
 typedef uint64_t txtrace_span_t;
+
+/* A part of what lies in several places. */
+struct txtrace_piece {
+	const void *data;
+	size_t size;
+};
 
 #if !defined(TXTRACE_DISABLE) && defined(__linux__) && defined(__ELF__) && defined(__LP64__) &&		\
 	(defined(__x86_64__) || defined(__aarch64__))
@@ -282,7 +290,8 @@ enum txtrace_attr_type_ {
 	TXTRACE_ATTR_UINT_ = 3,
 	TXTRACE_ATTR_DOUBLE_ = 4, /* its bits */
 	TXTRACE_ATTR_STRING_ = 5,
-	TXTRACE_ATTR_POINTER_ = 6
+	TXTRACE_ATTR_POINTER_ = 6,
+	TXTRACE_ATTR_BYTES_ = 7
 };
 
 /*
@@ -422,6 +431,7 @@ enum txtrace_mark_kind_ {
 	TXTRACE_MARK_LINK_ = 10,
 	TXTRACE_MARK_ATTR_ = 16, /* + enum txtrace_attr_type_, but for strings */
 	/* these have a text: instead of a value its address */
+	TXTRACE_MARK_ATTR_BYTES_ = 87,
 	TXTRACE_MARK_TAG_ = 88,
 	TXTRACE_MARK_ATTR_STRING_ = 89,
 	TXTRACE_MARK_KEY_BEGIN_ = 90,
@@ -917,6 +927,15 @@ TXTRACE_ONE_PER_OBJECT_ __attribute__((cold)) enum txtrace_room_ txtrace_make_ro
 	return state == TXTRACE_GUARD_MADE_ ? txtrace_new_lane_(thread, guard) : TXTRACE_ROOM_NOWHERE_;
 }
 
+/* The tracer reads both at the probe: where the bytes are, and the bytes. */
+TXTRACE_INLINE_ void txtrace_tell_bytes_(uint64_t id, const char *name, const void *data, uint64_t size)
+{
+	const struct txtrace_piece bytes = { data, size };
+
+	__asm__ volatile("" : : "r"(&bytes) : "memory");
+	txtrace_site_attr(id, name, TXTRACE_ATTR_BYTES_, TXTRACE_ADDRESS_(&bytes));
+}
+
 /* Somebody else traces, too: what is marked goes to the probe that is made for it. */
 TXTRACE_DECLARE_(void txtrace_tell_(uint64_t kind, uint64_t id, const char *name, uint64_t value,
 				    uint64_t stamp));
@@ -957,6 +976,9 @@ TXTRACE_ONE_PER_OBJECT_ __attribute__((cold)) void txtrace_tell_(uint64_t kind, 
 		break;
 	case TXTRACE_MARK_ATTR_STRING_:
 		txtrace_site_attr(id, name, TXTRACE_ATTR_STRING_, value);
+		break;
+	case TXTRACE_MARK_ATTR_BYTES_:
+		txtrace_tell_bytes_(id, name, text, length);
 		break;
 	case TXTRACE_MARK_KEY_BEGIN_:
 		txtrace_site_key_begin(name, text, length);
@@ -1069,10 +1091,27 @@ TXTRACE_ONE_PER_OBJECT_ uint64_t txtrace_mark_(uint64_t kind, uint64_t id, const
 	return result;
 }
 
-#define TXTRACE_TEXT_MAX_ UINT64_C(65536)    /* what is beyond is cut off */
+#define TXTRACE_TEXT_MAX_ UINT64_C(64000)    /* what is beyond is cut off */
+#define TXTRACE_PROBED_MAX_ UINT64_C(512)    /* likewise, where the probe tells it */
 #define TXTRACE_KEY_MAX_ UINT64_C(64)
 #define TXTRACE_COPIED_MAX_(kind) ((kind) >= TXTRACE_MARK_KEY_BEGIN_ ? TXTRACE_KEY_MAX_ : TXTRACE_TEXT_MAX_)
 #define TXTRACE_TO_NUL_ UINT64_C(0xffffffff) /* the length of a text that is a string */
+#define TXTRACE_PIECE_BYTES_ UINT64_C(24)
+#define TXTRACE_LESS_(a, b) ((a) < (b) ? (a) : (b))
+
+/* A handler that marks another text stands deeper on a stack. */
+#define TXTRACE_NUMBER_OF_TEXT_										\
+	((TXTRACE_ADDRESS_(TXTRACE_CAST_(char *, __builtin_frame_address(0))) >> 4) & 0xffffff)
+
+/* 24 bytes at most. 0: there was no room for them. */
+TXTRACE_INLINE_ uint64_t txtrace_put_piece_(const char *bytes, uint64_t size, uint64_t stamp)
+{
+	uint64_t words[3] = { 0, 0, 0 };
+
+	__builtin_memcpy(words, bytes, size);
+	return txtrace_mark_(TXTRACE_MARK_PIECE_, words[0], TXTRACE_AT_(const char, words[1]), words[2],
+			     stamp);
+}
 
 TXTRACE_DECLARE_(void txtrace_text_(uint64_t kind, uint64_t id, const char *name, const void *text,
 				    uint64_t length));
@@ -1080,13 +1119,12 @@ TXTRACE_DECLARE_(void txtrace_text_(uint64_t kind, uint64_t id, const char *name
 /*
  * A mark with a text, which is copied before the mark: nobody reads it where
  * there is no ring. A signal handler may come between the pieces and do the
- * same: it stands deeper on a stack, and so its pieces have another number.
+ * same: its pieces have another number.
  */
 TXTRACE_ONE_PER_OBJECT_ void txtrace_text_(uint64_t kind, uint64_t id, const char *name, const void *text,
 					   uint64_t length)
 {
-	uint64_t words[3];
-	const uint64_t number = (TXTRACE_ADDRESS_(words) >> 4) & 0xffffff;
+	const uint64_t number = TXTRACE_NUMBER_OF_TEXT_;
 	const char *bytes = TXTRACE_AT_(const char, TXTRACE_ADDRESS_(text));
 	uint64_t at, copied = 0, piece = 0;
 
@@ -1099,21 +1137,60 @@ TXTRACE_ONE_PER_OBJECT_ void txtrace_text_(uint64_t kind, uint64_t id, const cha
 		if (copied > TXTRACE_COPIED_MAX_(kind))
 			copied = TXTRACE_COPIED_MAX_(kind);
 	}
-	for (at = 0; at < copied; at += sizeof(words)) {
-		words[0] = words[1] = words[2] = 0;
-		__builtin_memcpy(words, bytes + at,
-				 copied - at < sizeof(words) ? copied - at : sizeof(words));
-		if (!txtrace_mark_(TXTRACE_MARK_PIECE_, words[0], TXTRACE_AT_(const char, words[1]), words[2],
-				   number << 32 | piece++))
+	for (at = 0; at < copied; at += TXTRACE_PIECE_BYTES_)
+		if (!txtrace_put_piece_(bytes + at, TXTRACE_LESS_(copied - at, TXTRACE_PIECE_BYTES_),
+					number << 32 | piece++))
 			break;
-	}
 	(void)txtrace_mark_(kind, id, name, TXTRACE_ADDRESS_(text), length << 32 | number);
 }
 
 /* Of a key only the first 64 bytes count; so it may be as long as it likes. */
 TXTRACE_INLINE_ void txtrace_key_(uint64_t kind, const char *name, const void *key, uint64_t length)
 {
-	txtrace_text_(kind, 0, name, key, length < TXTRACE_TEXT_MAX_ ? length : TXTRACE_TEXT_MAX_);
+	txtrace_text_(kind, 0, name, key, TXTRACE_LESS_(length, TXTRACE_TEXT_MAX_));
+}
+
+/* With a byte more it is told to be longer. */
+TXTRACE_INLINE_ void txtrace_bytes_(uint64_t id, const char *name, const void *data, uint64_t size)
+{
+	txtrace_text_(TXTRACE_MARK_ATTR_BYTES_, id, name, data, TXTRACE_LESS_(size, TXTRACE_TEXT_MAX_ + 1));
+}
+
+TXTRACE_DECLARE_(void txtrace_pieces_(uint64_t kind, uint64_t id, const char *name,
+				      const struct txtrace_piece *pieces, uint64_t cnt));
+
+/* As txtrace_text_, of what lies in several places. For the probe, the first bytes are put together. */
+TXTRACE_ONE_PER_OBJECT_ void txtrace_pieces_(uint64_t kind, uint64_t id, const char *name,
+					     const struct txtrace_piece *pieces, uint64_t cnt)
+{
+	char first[TXTRACE_PROBED_MAX_ + 1], part[TXTRACE_PIECE_BYTES_];
+	const uint64_t number = TXTRACE_NUMBER_OF_TEXT_;
+	uint64_t length = 0, used = 0, piece = 0, i, at, size, step;
+	int is_told = __atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED) >= TXTRACE_RING_SWITCH_;
+
+	for (i = 0; i < cnt; i++) {
+		const char *bytes = TXTRACE_AT_(const char, TXTRACE_ADDRESS_(pieces[i].data));
+
+		size = TXTRACE_LESS_(pieces[i].size, TXTRACE_TEXT_MAX_ + 1 - length);
+		if (size != 0 && length < TXTRACE_PROBED_MAX_)
+			__builtin_memcpy(first + length, bytes,
+					 TXTRACE_LESS_(size, TXTRACE_PROBED_MAX_ - length));
+		for (at = 0; is_told && at < size; at += step) {
+			step = TXTRACE_LESS_(size - at, TXTRACE_PIECE_BYTES_ - used);
+			__builtin_memcpy(part + used, bytes + at, step);
+			used += step;
+			if (used == TXTRACE_PIECE_BYTES_) {
+				is_told = txtrace_put_piece_(part, used, number << 32 | piece++) != 0;
+				used = 0;
+			}
+		}
+		length += size;
+	}
+	if (is_told && used != 0)
+		(void)txtrace_put_piece_(part, used, number << 32 | piece);
+	first[TXTRACE_LESS_(length, TXTRACE_PROBED_MAX_)] = 0;
+	(void)txtrace_mark_(kind, id, name, TXTRACE_ADDRESS_(first), length << 32 | number);
+	__asm__ volatile("" : : "r"(first) : "memory"); /* read at the probe */
 }
 
 TXTRACE_INLINE_ void txtrace_string_(uint64_t kind, uint64_t id, const char *name, const char *text)
@@ -1361,6 +1438,18 @@ TXTRACE_INLINE_ void txtrace_track_(uint64_t id, const char *name)
 #define TXTRACE_ATTR(span, name, value)									\
 	TXTRACE_FOR_SPAN_(span, txtrace_attr_(txtrace_id_, TXTRACE_LITERAL_(name), value))
 
+/* The same of `size` bytes at `data`, or of the bytes of `cnt` pieces, one after the other. */
+#define TXTRACE_ATTR_BYTES(span, name, data, size)							\
+	TXTRACE_FOR_SPAN_(span, txtrace_bytes_(txtrace_id_, TXTRACE_LITERAL_(name), data,		\
+					       TXTRACE_CAST_(uint64_t, size)))
+#define TXTRACE_ATTR_PIECES(span, name, pieces, cnt)							\
+	TXTRACE_FOR_SPAN_(span, txtrace_pieces_(TXTRACE_MARK_ATTR_BYTES_, txtrace_id_,			\
+						TXTRACE_LITERAL_(name), pieces,				\
+						TXTRACE_CAST_(uint64_t, cnt)))
+#define TXTRACE_TAG_PIECES(span, pieces, cnt)								\
+	TXTRACE_FOR_SPAN_(span, txtrace_pieces_(TXTRACE_MARK_TAG_, txtrace_id_, TXTRACE_NO_NAME_,	\
+						pieces, TXTRACE_CAST_(uint64_t, cnt)))
+
 /*
  * The lane that the span is shown on, and summed up by, instead of its
  * thread's: a string, "track" among its attributes.
@@ -1422,6 +1511,13 @@ TXTRACE_INLINE_ void txtrace_track_(uint64_t id, const char *name)
 	TXTRACE_NO_SCOPE_(variable, TXTRACE_BEGIN_CHILD(label, parent))
 #define TXTRACE_TAG(span, text) TXTRACE_NOTHINGS_(span, text)
 #define TXTRACE_ATTR(span, name, value) TXTRACE_NOTHINGS_3_(span, TXTRACE_LITERAL_(name), value)
+#define TXTRACE_ATTR_BYTES(span, name, data, size)							\
+	do {												\
+		TXTRACE_NOTHINGS_3_(span, TXTRACE_LITERAL_(name), data);				\
+		TXTRACE_NOTHING_(size);									\
+	} while (0)
+#define TXTRACE_ATTR_PIECES(span, name, pieces, cnt) TXTRACE_ATTR_BYTES(span, name, pieces, cnt)
+#define TXTRACE_TAG_PIECES(span, pieces, cnt) TXTRACE_NOTHINGS_3_(span, pieces, cnt)
 #define TXTRACE_TRACK(span, name) TXTRACE_NOTHINGS_(span, name)
 #define TXTRACE_EVENT(span, name) TXTRACE_NOTHINGS_(span, TXTRACE_LITERAL_(name))
 #define TXTRACE_COUNTER(name, value) TXTRACE_NOTHINGS_(TXTRACE_LITERAL_(name), value)

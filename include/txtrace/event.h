@@ -313,16 +313,19 @@ enum attr_type {
 	ATTR_DOUBLE = 4, /* value: its bits */
 	ATTR_STRING = 5,
 	ATTR_POINTER = 6,
+	ATTR_BYTES = 7,
 };
 
 /*
- * TAG (text), ATTR and VALUE (name, type, value; STRING: text), LABEL (text at
- * the address `value`). Two sizes: a
- * short record for short texts, a long one for the rest; text_length says how
- * much of `text` is filled, and what follows is undefined.
+ * TAG (text), ATTR and VALUE (name, type, value; STRING, BYTES: text), LABEL
+ * (text at the address `value`). The kernel side sends two sizes: a short record
+ * for short texts, a long one for the rest; text_length says how much of `text`
+ * is filled, and what follows is undefined. Marks in shared memory are as long
+ * as they are.
  */
 #define WIRE_TEXT_SHORT 64
 #define WIRE_TEXT_LONG 512
+#define WIRE_TEXT_MAX 64000
 
 struct wire_text {
 	struct wire_header header;
@@ -332,7 +335,7 @@ struct wire_text {
 	uint64_t value;
 	uint32_t type;  /* ATTR, VALUE: enum attr_type */
 	uint32_t text_length;
-	/* WIRE_TEXT_SHORT or WIRE_TEXT_LONG bytes follow; the text has no NUL */
+	/* the text follows, without a NUL */
 };
 
 #define WIRE_KEY_MAX 64

@@ -251,6 +251,7 @@ enum txtrace_attribute_type {
 	TXTRACE_ATTRIBUTE_DOUBLE = 4,
 	TXTRACE_ATTRIBUTE_STRING = 5,
 	TXTRACE_ATTRIBUTE_POINTER = 6,
+	TXTRACE_ATTRIBUTE_BYTES = 7,
 };
 
 struct txtrace_attribute {
@@ -259,10 +260,10 @@ struct txtrace_attribute {
 	uint32_t pid;
 	uint32_t tid;
 	uint8_t type;        /* enum txtrace_attribute_type */
-	bool is_truncated;   /* STRING: the program's was longer */
+	bool is_truncated;   /* STRING, BYTES: the program's was longer */
 	uint64_t value;      /* bits: int64_t, double by memcpy, … */
 	struct txtrace_string name;
-	struct txtrace_string string; /* STRING */
+	struct txtrace_string string; /* STRING, BYTES */
 };
 
 struct txtrace_instant {

@@ -22,6 +22,7 @@ enum mark_kind {
 	MARK_COUNTER = 9,
 	MARK_LINK = 10,
 	MARK_ATTR = 16, /* + enum attr_type, but for strings */
+	MARK_ATTR_BYTES = 87,
 	MARK_TAG = 88,
 	MARK_ATTR_STRING = 89,
 	MARK_KEY_BEGIN = 90,

@@ -21,5 +21,6 @@ console.log(JSON.stringify(message, function (name, value) {
 	const bytes = this[name];
 
 	if (typeof value === "number" && !Number.isFinite(value)) return String(value);
-	return Buffer.isBuffer(bytes) ? bytes.toString("hex") : value;
+	if (Buffer.isBuffer(bytes)) return bytes.toString(name === "bytesValue" ? "base64" : "hex"); // ids are in hex, unlike JSON of Protobuf's own
+	return value;
 }));

@@ -95,11 +95,15 @@ limits_are_kept() {
 		echo 'attribute time_ns=11 pid=1 tid=1 span=1 name="txtrace.work_ns" value_type=uint value=0'
 		echo 'attribute time_ns=11 pid=1 tid=1 span=1 name="n1" value_type=uint value=18446744073709551615'
 		echo 'attribute time_ns=11 pid=1 tid=1 span=1 name="n2" value_type=pointer value=0xff00'
+		echo 'attribute time_ns=11 pid=1 tid=1 span=1 name="n3" value_type=bytes value="\x00\xff1"'
+		echo 'attribute time_ns=11 pid=1 tid=1 span=1 name="n4" value_type=bytes value="\x00\xff"'
+		echo 'attribute time_ns=11 pid=1 tid=1 span=1 name="n5" value_type=bytes value="\xfe"'
+		echo 'attribute time_ns=11 pid=1 tid=1 span=1 name="n6" value_type=bytes value=""'
 		echo 'span begin_ns=5 end_ns=15 pid=1 tid=1 end_tid=1 id=1 label="a" work_ns=10 on_cpu_ns=10'
 		echo 'attribute time_ns=19 pid=1 tid=1 span=9 name="late" value_type=uint value=1'
 		echo 'open_span time_ns=19 begin_ns=18 pid=1 tid=1 id=8 label="open"'
 		echo 'summary time_ns=20'
-	} | "$make_log" "$tmp/limits.txtrace" && run 0 export -o limits.otlp.jsonl limits.txtrace || return
+	} | "$make_log" "$tmp/limits.txtrace" && run 0 export -o limits.otlp limits.txtrace && run 0 export -o limits.otlp.jsonl limits.txtrace || return
 	same_lines "$tmp/err" <<-'END' || return
 		txtrace: attributes beyond 128 of a span, or under a name of txtrace's own, left out: 3
 		txtrace: events and links beyond 128 of a span, left out: 4
@@ -113,6 +117,7 @@ limits_are_kept() {
 		assert len(values) == len(span["attributes"]) and len(program) == 128, len(program)
 		assert values["txtrace.work_ns"] == ("intValue", "10") and values["n0"] == ("intValue", "-129"), values
 		assert values["n1"] == ("stringValue", "18446744073709551615") and values["n2"] == ("stringValue", "0xff00"), values
+		assert [values[f"n{i}"] for i in (3, 4, 5, 6)] == [("bytesValue", text) for text in ("AP8x", "AP8=", "/g==", "")], values
 		assert [span[f"dropped{kind}Count"] for kind in ("Attributes", "Events", "Links")] == [3, 2, 2]
 		assert len(span["events"]) == len(span["links"]) == 128
 	END
@@ -179,7 +184,7 @@ check "messages are bounded" messages_are_bounded
 check "captures differ" captures_differ
 check "the service has a name" service_has_a_name
 check "damage is told" damage_is_told
-for name in $names; do
+for name in $names limits; do
 	if command -v node >/dev/null && [ -e "$readers/otlp_root.js" ]; then
 		check "$name: OpenTelemetry's decoder reads the same" decoder_agrees $name
 	else

@@ -25,6 +25,24 @@ answers() { # answers STATUS QUERY ROWS: of sound.txtrace, in JSON
 	[ "$(jq -c . "$tmp/out")" = "$3" ] || fail "it says $(jq -c . "$tmp/out")"
 }
 
+# With zeros, without any, and none: they are no text, here and in a file of SQLite's.
+bytes_are_blobs() {
+	{
+		echo 'header pid=1 cpus=1 start_monotonic_ns=1'
+		for value in '\x00\xff' '' '\x00\xff' 'ab'; do
+			echo "attribute time_ns=11 pid=1 tid=1 span=1 name=\"n\" value_type=bytes value=\"$value\""
+		done
+		echo 'attribute time_ns=11 pid=1 tid=1 span=1 name="n" value_type=string value="ab"'
+		echo 'summary time_ns=20'
+	} | "$make_log" "$tmp/bytes.txtrace" && run 0 sql --json bytes.txtrace "SELECT typeof(value) AS type, hex(value) AS hex, count(*) AS cnt FROM attributes GROUP BY value" || return
+	[ "$(jq -c '.[] | [.type, .hex, .cnt]' "$tmp/out" | tr '\n' ' ')" = '["text","6162",1] ["blob","",1] ["blob","00FF",2] ["blob","6162",1] ' ] || fail "$(cat "$tmp/out")" || return
+	run 0 export --format sqlite -o bytes.sqlite bytes.txtrace && python3 - "$tmp/bytes.sqlite" <<-'END'
+		import sqlite3, sys
+		values = [value for value, in sqlite3.connect(sys.argv[1]).execute("SELECT value FROM attributes ORDER BY rowid")]
+		assert values == [b"\0\xff", b"", b"\0\xff", b"ab", "ab"], values
+	END
+}
+
 known_rows() {
 	answers 0 "SELECT label, count(*) AS cnt, sum(disk_ns) AS disk_ns FROM spans GROUP BY label" \
 		'[{"label":"audit","cnt":1,"disk_ns":0},{"label":"commit","cnt":1,"disk_ns":400000000},{"label":"session","cnt":1,"disk_ns":0},{"label":"transfer","cnt":2,"disk_ns":400000000}]' &&
@@ -275,6 +293,7 @@ PYTHON
 }
 
 check "rows that are known" known_rows
+check "bytes are blobs" bytes_are_blobs
 check "a table" as_table
 check "CSV" as_csv
 check "text that is hostile" hostile_text

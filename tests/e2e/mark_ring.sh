@@ -132,6 +132,13 @@ forged_times_are_lost() {
 	[ "$(spans_of "$log" span "AND wall_ns < 1000000000")" = 1000 ] || fail "$(spans_of "$log" span "AND wall_ns < 1000000000") spans"
 }
 
+# Up to 64,000 bytes arrive; of what is longer, so many, and that it was cut.
+long_texts_arrive() {
+	launch long long_texts && compare long || return
+	[ "$("$reader" sql --csv "$tmp/long.txtrace" "SELECT name, count(*), sum(truncated) FROM attributes GROUP BY name ORDER BY name" | tail -n +2 | tr '\n' ' ')" = \
+		"pieces,9,2 string,9,2 whole,9,2 " ] || fail "not two of each were cut"
+}
+
 # A thousand times: each has memory of its own, which goes when it is unloaded.
 plugins_come_and_go() {
 	local log=$tmp/cycles.txtrace
@@ -204,6 +211,7 @@ check "recorders follow each other, also one that was killed" recorders_follow_e
 check "50,000 threads that mark twice each, ten thousand at once" many_threads
 check "under overload, what was sent is what was received and lost" overload_is_counted
 check "marks with forged times are lost, and counted" forged_times_are_lost
+check "attributes of up to 64,000 bytes arrive" long_texts_arrive
 check "plugins come and go a thousand times, and memory stays what it was" plugins_come_and_go
 check "object files with an older txtrace.h still work, beside others" headers_can_be_mixed
 check "a process in strict mode is refused" strict_mode_is_refused

@@ -145,6 +145,37 @@ static void print_attribute(txtrace_span_t span, const char *name, const char *v
 	       as_number(span), name, value_type);
 }
 
+/* Of each length at which something else copies them, alone and in pieces. */
+static void do_bytes(txtrace_span_t span)
+{
+	static const size_t sizes[] = { 0, 1, 23, 24, 25, 62, 63, 64, 65, 511 };
+	char bytes[511];
+	txtrace_span_t tagged;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)(i * 7);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		size_t size = sizes[i], third = size / 3;
+		const struct txtrace_piece pieces[] = { { bytes, third },
+							{ NULL, 0 },
+							{ bytes + third, size - 2 * third },
+							{ bytes + size - third, third } };
+
+		tagged = TXTRACE_BEGIN_CHILD("bytes", span);
+		TXTRACE_ATTR_BYTES(tagged, "whole", bytes, size);
+		TXTRACE_ATTR_PIECES(tagged, "pieces", pieces, 4);
+		TXTRACE_END(tagged);
+		print_attribute(tagged, "whole", "bytes"), print_hex("bytes", bytes, size), printf("}\n");
+		print_attribute(tagged, "pieces", "bytes"), print_hex("bytes", bytes, size), printf("}\n");
+	}
+	TXTRACE_ATTR_BYTES(span, "bad bytes", (const void *)16, 3);
+	print_attribute(span, "bad bytes", "bytes"), print_hex("bytes", "", 0), printf("}\n");
+	tagged = TXTRACE_BEGIN("tagged");
+	TXTRACE_TAG_PIECES(tagged, ((const struct txtrace_piece[]){ { "shard=", 6 }, { "3", 1 } }), 2);
+	TXTRACE_END(tagged);
+	print_tag(&(struct tag){ .span = tagged, .text = "shard=3", .length = 7 });
+}
+
 static void do_attributes(void)
 {
 	txtrace_span_t span = TXTRACE_BEGIN("attributed");
@@ -166,6 +197,7 @@ static void do_attributes(void)
 	memcpy(changing, "after ", 7); /* it was copied */
 	TXTRACE_ATTR(span, "pointer", (void *)0x1234abcd);
 	TXTRACE_ATTR(span, "bad string", (const char *)16);
+	do_bytes(span);
 	TXTRACE_END(span);
 
 	print_attribute(span, "true", "bool"), printf(",\"value\":true}\n");

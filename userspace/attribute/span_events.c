@@ -253,10 +253,10 @@ int attribute_attr(struct attribution *attribution, const struct event *event)
 		.name = string_of(&event->mark.name),
 		.string = string_of(&event->mark.text),
 	};
-	if (event->mark.type < ATTR_BOOL || event->mark.type > ATTR_POINTER)
+	if (event->mark.type < ATTR_BOOL || event->mark.type > ATTR_BYTES)
 		return 0; /* the program called the probe itself, with a type that does not exist */
 	span = marked_span(attribution, event, event->mark.id);
-	if (event->mark.type == ATTR_STRING)
+	if (event->mark.type == ATTR_STRING || event->mark.type == ATTR_BYTES)
 		record.attribute.value = 0; /* the address means nothing to a reader */
 	return put_mark(attribution, span, &record, event->time_ns);
 }

@@ -28,8 +28,8 @@
 #include "base/error.h"
 #include "event/event.h"
 
-#define STREAM_TEXT_MAX 1024  /* bytes of one string */
-#define STREAM_LINE_MAX 16384 /* bytes of one line: room for any event */
+#define STREAM_TEXT_MAX 64000 /* bytes of one string */
+#define STREAM_LINE_MAX (8 * STREAM_TEXT_MAX + 16384) /* bytes of one line: room for any event */
 
 /*
  * 0; -EINVAL: the event holds what has no name (it did not come from

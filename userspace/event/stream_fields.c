@@ -26,7 +26,7 @@ static const struct stream_names process_changes = NAMES("unknown", "joined", "f
 static const struct stream_names sched_modes = NAMES("timeline", "ledger", "off");
 static const struct stream_names steal_kinds = NAMES("not_told", "exact", "late");
 static const struct stream_names attr_types = NAMES("none", "bool", "int", "uint", "double", "string",
-						    "pointer");
+						    "pointer", "bytes");
 
 #define AT(member) offsetof(struct event, member)
 

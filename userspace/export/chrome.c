@@ -165,6 +165,7 @@ static void put_value(struct json *json, const struct picture_arg *arg)
 		json_text(json, text);
 		break;
 	case ARG_STRING:
+	case ARG_BYTES:
 		if (arg->is_truncated)
 			put_truncated(json, arg->string);
 		else

@@ -212,6 +212,7 @@ static int ctf_attribute(void *state, const struct txtrace_attribute *attribute)
 		[TXTRACE_ATTRIBUTE_DOUBLE] = CTF_ATTRIBUTE_DOUBLE,
 		[TXTRACE_ATTRIBUTE_STRING] = CTF_ATTRIBUTE_STRING,
 		[TXTRACE_ATTRIBUTE_POINTER] = CTF_ATTRIBUTE_POINTER,
+		[TXTRACE_ATTRIBUTE_BYTES] = CTF_ATTRIBUTE_STRING,
 	};
 	bool is_known = attribute->type < sizeof(events) / sizeof(events[0]);
 	enum ctf_event event = events[is_known ? attribute->type : 0];

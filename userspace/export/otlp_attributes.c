@@ -130,6 +130,10 @@ static void set_value(struct otlp_list *list, size_t at, const struct txtrace_at
 		item->type = OTLP_STRING;
 		item->string = attribute->string;
 		break;
+	case TXTRACE_ATTRIBUTE_BYTES:
+		item->type = OTLP_BYTES;
+		item->string = attribute->string;
+		break;
 	case TXTRACE_ATTRIBUTE_POINTER:
 		format = "0x%" PRIx64;
 		break;

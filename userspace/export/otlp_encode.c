@@ -51,6 +51,7 @@ enum {
 	VALUE_BOOL = 2,
 	VALUE_INT = 3,
 	VALUE_DOUBLE = 4,
+	VALUE_BYTES = 7,
 };
 
 void otlp_encoder_release(struct otlp_encoder *encoder)
@@ -96,6 +97,9 @@ static void pack_attribute(struct otlp_encoder *encoder, struct text *out, unsig
 	switch (attribute->type) {
 	case OTLP_STRING:
 		pack_string(encoder, out, VALUE_STRING, attribute->string);
+		break;
+	case OTLP_BYTES:
+		protobuf_bytes(out, VALUE_BYTES, attribute->string.bytes, attribute->string.length);
 		break;
 	case OTLP_BOOL:
 		protobuf_u64(out, VALUE_BOOL, attribute->value != 0);
@@ -223,6 +227,24 @@ static void put_double(struct text *out, double value)
 		text_append_format(out, "%.17g", value);
 }
 
+/* As Protobuf's JSON has bytes. */
+static void append_base64(struct text *out, struct txtrace_string string)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < string.length; i += 3) {
+		size_t left = string.length - i;
+		uint32_t bits = 0;
+		char four[4];
+
+		for (size_t byte = 0; byte < 3; byte++)
+			bits = bits << 8 | (byte < left ? (unsigned char)string.bytes[i + byte] : 0);
+		for (size_t digit = 0; digit < 4; digit++)
+			four[digit] = (char)(digit <= left ? digits[bits >> (18 - 6 * digit) & 63] : '=');
+		text_append_bytes(out, four, sizeof(four));
+	}
+}
+
 static void put_value(struct otlp_encoder *encoder, struct text *out, const struct otlp_attribute *attribute)
 {
 	double number;
@@ -231,6 +253,11 @@ static void put_value(struct otlp_encoder *encoder, struct text *out, const stru
 	case OTLP_STRING:
 		text_append(out, "{\"stringValue\":");
 		put_quoted(encoder, out, attribute->string);
+		break;
+	case OTLP_BYTES:
+		text_append(out, "{\"bytesValue\":\"");
+		append_base64(out, attribute->string);
+		text_append(out, "\"");
 		break;
 	case OTLP_BOOL:
 		text_append_format(out, "{\"boolValue\":%s", attribute->value ? "true" : "false");

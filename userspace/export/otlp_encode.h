@@ -21,6 +21,7 @@ enum otlp_type {
 	OTLP_BOOL = 1,
 	OTLP_INT = 2,
 	OTLP_DOUBLE = 3,
+	OTLP_BYTES = 4,
 };
 
 struct otlp_attribute {

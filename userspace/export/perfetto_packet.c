@@ -318,6 +318,7 @@ static void set_value(struct packet_writer *writer, Perfetto__DebugAnnotation *t
 		to->pointer_value = arg->value;
 		break;
 	case ARG_STRING:
+	case ARG_BYTES:
 		to->string_value = packet_text(writer, arg->string, arg->is_truncated);
 		break;
 	case ARG_GROUP:

@@ -48,6 +48,7 @@ enum arg_type {
 	ARG_DOUBLE = TXTRACE_ATTRIBUTE_DOUBLE,
 	ARG_STRING = TXTRACE_ATTRIBUTE_STRING,
 	ARG_POINTER = TXTRACE_ATTRIBUTE_POINTER,
+	ARG_BYTES = TXTRACE_ATTRIBUTE_BYTES, /* shown as a string */
 	ARG_ID = 16,   /* of a span: a number that may exceed 2^53 */
 	ARG_GROUP = 17, /* the next `value` args belong to it; groups don't nest */
 };

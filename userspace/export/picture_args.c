@@ -134,7 +134,7 @@ void args_add_span(struct picture_args *args, const struct txtrace_span *span, c
 void args_add_attribute(struct picture_args *args, const struct txtrace_attribute *attribute)
 {
 	bool is_known = attribute->type >= TXTRACE_ATTRIBUTE_BOOL &&
-			attribute->type <= TXTRACE_ATTRIBUTE_POINTER;
+			attribute->type <= TXTRACE_ATTRIBUTE_BYTES;
 
 	append(args, (struct picture_arg){
 			     .name = attribute->name.length > 0 ? attribute->name : literal(NO_NAME),

@@ -113,6 +113,7 @@ static void member_value(struct json *json, const char *name, const struct txtra
 		member_double(json, name, attribute->value);
 		break;
 	case TXTRACE_ATTRIBUTE_STRING:
+	case TXTRACE_ATTRIBUTE_BYTES:
 		member_bytes(json, name, attribute->string);
 		break;
 	case TXTRACE_ATTRIBUTE_POINTER:

@@ -24,6 +24,7 @@ static const struct {
 	[MARK_ATTR + ATTR_UINT] = { WIRE_ATTR, VALUE, ATTR_UINT },
 	[MARK_ATTR + ATTR_DOUBLE] = { WIRE_ATTR, VALUE, ATTR_DOUBLE },
 	[MARK_ATTR + ATTR_POINTER] = { WIRE_ATTR, VALUE, ATTR_POINTER },
+	[MARK_ATTR_BYTES] = { WIRE_ATTR, TEXT, ATTR_BYTES },
 	[MARK_TAG] = { WIRE_TAG, TEXT, 0 },
 	[MARK_ATTR_STRING] = { WIRE_ATTR, TEXT, ATTR_STRING },
 	[MARK_KEY_BEGIN] = { WIRE_KEY_BEGIN, KEY, 0 },
@@ -94,31 +95,31 @@ static int push_named(const struct mark_records *records, struct wire_header *he
 	return records->push(records->context, &named, sizeof(named));
 }
 
-/* As long as the kernel side would have copied. */
 static int push_text(const struct mark_records *records, struct wire_header *header,
 		     const struct queued_mark *mark, const struct mark_owner *owner, uint8_t type)
 {
-	struct {
-		struct wire_text base;
-		char text[WIRE_TEXT_LONG];
-	} record = { .base = { .id = mark->id,
-			       .name = label_of(records, owner, mark->name),
-			       .value = mark->value,
-			       .type = type,
-			       .text_length = mark->text_length } };
-	size_t size;
+	union {
+		struct wire_text text;
+		unsigned char bytes[sizeof(struct wire_text) + WIRE_TEXT_MAX];
+	} record;
+	uint32_t length = mark->text_length < WIRE_TEXT_MAX ? mark->text_length : WIRE_TEXT_MAX;
+	size_t size = sizeof(record.text) + length;
 
-	if (mark->text_length >= WIRE_TEXT_LONG)
-		record.base.text_length = WIRE_TEXT_LONG - 1;
-	if (mark->text_length >= WIRE_TEXT_LONG || mark->is_truncated)
+	if (length < mark->text_length || mark->is_truncated)
 		header->flags |= WIRE_IS_TRUNCATED;
 	if (mark->is_unreadable)
 		header->flags |= WIRE_IS_UNREADABLE;
-	size = sizeof(record.base) + record.base.text_length;
 	header->size = (uint16_t)size;
-	record.base.header = *header;
-	if (record.base.text_length)
-		memcpy(record.text, queued_text(mark), record.base.text_length);
+	record.text = (struct wire_text){
+		.header = *header,
+		.id = mark->id,
+		.name = label_of(records, owner, mark->name),
+		.value = mark->value,
+		.type = type,
+		.text_length = length,
+	};
+	if (length)
+		memcpy(record.bytes + sizeof(record.text), queued_text(mark), length);
 	return records->push(records->context, &record, size);
 }
 

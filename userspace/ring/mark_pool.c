@@ -490,7 +490,7 @@ static int take_slot(struct lane *lane, const struct mark_slot *slot, const stru
 		mark_pieces_add(&lane->text, slot);
 		return 0;
 	}
-	if (mark.kind >= MARK_TAG && mark.kind <= MARK_KEY_EVENT) {
+	if (mark.kind >= MARK_ATTR_BYTES && mark.kind <= MARK_KEY_EVENT) {
 		mark_pieces_take(&lane->text, &mark);
 		mark.value = 0;
 	}

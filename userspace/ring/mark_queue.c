@@ -102,9 +102,11 @@ int mark_queue_own(struct mark_queue *queue, const struct mark_owner *owner)
 	return 0;
 }
 
+_Static_assert(MARK_POOL_TEXT_MAX <= UINT16_MAX, "the length of a text");
+
 int mark_queue_add(struct mark_queue *queue, const struct mark *mark, uint64_t time_ns)
 {
-	uint16_t length = mark->text_length < UINT16_MAX ? (uint16_t)mark->text_length : UINT16_MAX;
+	uint16_t length = (uint16_t)mark->text_length;
 	struct queued_mark *queued = push(queue, length);
 
 	if (!queued)
@@ -117,7 +119,7 @@ int mark_queue_add(struct mark_queue *queue, const struct mark *mark, uint64_t t
 		.tid = mark->tid,
 		.text_length = length,
 		.kind = mark->kind,
-		.is_truncated = mark->is_truncated || length < mark->text_length,
+		.is_truncated = mark->is_truncated,
 		.is_unreadable = mark->is_unreadable,
 	};
 	if (length)

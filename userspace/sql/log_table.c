@@ -663,6 +663,9 @@ static int on_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int id
 		sqlite3_result_text64(context, known ? known : from->bytes, from->length,
 				      known ? SQLITE_STATIC : SQLITE_TRANSIENT, SQLITE_UTF8);
 		break;
+	case SQL_BLOB:
+		sqlite3_result_blob64(context, from->bytes, from->length, SQLITE_TRANSIENT);
+		break;
 	default:
 		sqlite3_result_null(context);
 	}

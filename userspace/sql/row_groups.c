@@ -100,7 +100,7 @@ static uint64_t take_number(const uint8_t **at)
 
 static int put_value(struct bytes *bytes, const struct sql_value *value)
 {
-	size_t length = value->type == SQL_TEXT ? value->length : 0;
+	size_t length = value->type == SQL_TEXT || value->type == SQL_BLOB ? value->length : 0;
 
 	if (reserve(bytes, 1 + NUMBER_MAX_BYTES + length))
 		return -ENOMEM;
@@ -114,6 +114,7 @@ static int put_value(struct bytes *bytes, const struct sql_value *value)
 		bytes->length += sizeof(value->real);
 		break;
 	case SQL_TEXT:
+	case SQL_BLOB:
 		put_number(bytes, length);
 		if (length > 0)
 			memcpy(bytes->at + bytes->length, value->bytes, length);
@@ -141,6 +142,7 @@ static void take_value(const uint8_t **at, struct sql_value *value)
 		*at += sizeof(value->real);
 		break;
 	case SQL_TEXT:
+	case SQL_BLOB:
 		value->length = take_number(at);
 		value->bytes = (const char *)*at;
 		*at += value->length;
@@ -295,10 +297,13 @@ int row_groups_add(struct row_groups *groups, const struct sql_row *row)
 
 /* ---- the order ---- */
 
-/* As SQLite has it: NULL, numbers, text. */
+/* As SQLite has it: NULL, numbers, text, bytes. */
 static int class_of(const struct sql_value *value)
 {
-	return value->type == SQL_NULL ? 0 : value->type == SQL_TEXT ? 2 : 1;
+	return value->type == SQL_NULL	 ? 0
+	       : value->type == SQL_TEXT ? 2
+	       : value->type == SQL_BLOB ? 3
+					 : 1;
 }
 
 static int compare_numbers(const struct sql_value *a, const struct sql_value *b)

@@ -98,6 +98,8 @@ static int bind(sqlite3_stmt *insert, int at, const struct sql_value *value)
 	case SQL_TEXT:
 		return sqlite3_bind_text64(insert, at, value->bytes, value->length, SQLITE_TRANSIENT,
 					   SQLITE_UTF8);
+	case SQL_BLOB:
+		return sqlite3_bind_blob64(insert, at, value->bytes, value->length, SQLITE_TRANSIENT);
 	default:
 		return sqlite3_bind_null(insert, at);
 	}

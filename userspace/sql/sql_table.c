@@ -213,6 +213,11 @@ static void set_attribute_value(struct sql_value *value, const struct txtrace_at
 		value->type = SQL_TEXT; /* an empty string is one */
 		value->bytes = attribute->string.length ? attribute->string.bytes : "";
 		break;
+	case TXTRACE_ATTRIBUTE_BYTES:
+		set_bytes(value, attribute->string);
+		value->type = SQL_BLOB;
+		value->bytes = attribute->string.length ? attribute->string.bytes : "";
+		break;
 	case TXTRACE_ATTRIBUTE_POINTER:
 		set_address(value, attribute->value);
 		break;

@@ -24,6 +24,7 @@ enum sql_type {
 	SQL_REAL = 2,
 	SQL_TEXT = 3,
 	SQL_ANY = 4, /* of columns only: the value has a type of its own */
+	SQL_BLOB = 5,
 };
 
 /* bytes: any, not NUL-terminated; they live as long as the row, or in `room`. */

@@ -120,8 +120,7 @@ static void order_is_kept(void **state)
 	assert_true(mark_queue_is_empty(queue));
 }
 
-/* Longer than a length has bits for: cut off, and said. */
-static void longest_text_is_cut_off(void **state)
+static void longest_text_is_whole(void **state)
 {
 	static char text[MARK_POOL_TEXT_MAX];
 	struct mark_owner owner;
@@ -130,8 +129,9 @@ static void longest_text_is_cut_off(void **state)
 	(void)state;
 	add(1, text, sizeof(text));
 	mark = mark_queue_take(queue, &owner);
-	assert_int_equal(mark->text_length, UINT16_MAX);
-	assert_true(mark->is_truncated);
+	assert_int_equal(mark->text_length, MARK_POOL_TEXT_MAX);
+	assert_false(mark->is_truncated);
+	assert_memory_equal(queued_text(mark), text, sizeof(text));
 }
 
 /* While it says that it has room, all that a pool can hold fits below the limit. */
@@ -154,7 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(marks_have_their_owners, open_queue, close_queue),
 		cmocka_unit_test_setup_teardown(order_is_kept, open_queue, close_queue),
-		cmocka_unit_test_setup_teardown(longest_text_is_cut_off, open_queue, close_queue),
+		cmocka_unit_test_setup_teardown(longest_text_is_whole, open_queue, close_queue),
 		cmocka_unit_test_setup_teardown(has_an_end, open_queue, close_queue),
 	};
 

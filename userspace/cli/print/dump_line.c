@@ -75,6 +75,7 @@ static void add_attribute_value(struct text *text, const struct txtrace_attribut
 		text_append_format(text, "%.17g", number);
 		break;
 	case TXTRACE_ATTRIBUTE_STRING:
+	case TXTRACE_ATTRIBUTE_BYTES:
 		text_append_quoted(text, attribute->string.bytes, attribute->string.length);
 		break;
 	default: /* POINTER, and types of the future */

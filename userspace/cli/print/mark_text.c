@@ -27,6 +27,11 @@ uint32_t mark_tid(const struct txtrace_record *record)
 							  record->link.tid;
 }
 
+static bool has_text(const struct txtrace_attribute *attribute)
+{
+	return attribute->type == TXTRACE_ATTRIBUTE_STRING || attribute->type == TXTRACE_ATTRIBUTE_BYTES;
+}
+
 static void append_value(struct text *text, const struct txtrace_attribute *attribute)
 {
 	double number;
@@ -67,7 +72,7 @@ void mark_append(struct text *text, const struct txtrace_record *record)
 	} else {
 		text_append_clipped(text, attribute->name.bytes, attribute->name.length, STRING_COLUMNS_MAX);
 		text_append(text, " = ");
-		if (attribute->type == TXTRACE_ATTRIBUTE_STRING)
+		if (has_text(attribute))
 			text_append_clipped(text, attribute->string.bytes, attribute->string.length,
 					    STRING_COLUMNS_MAX);
 		else
@@ -101,7 +106,7 @@ void mark_json(struct json *json, const struct txtrace_record *record)
 		json_member_u64_string(json, "span", attribute->span);
 		member_string(json, "name", attribute->name);
 		append_value(&value, attribute);
-		if (attribute->type == TXTRACE_ATTRIBUTE_STRING)
+		if (has_text(attribute))
 			member_string(json, "value", attribute->string);
 		else
 			json_member_text(json, "value", text_string(&value));

@@ -43,7 +43,7 @@ NAMES(, record_block_reasons, REASONS(REASON_NAME));
 NAMES(, record_anomalies, ANOMALIES(ANOMALY_NAME));
 NAMES(, record_left_out, LEFT_OUTS(LEFT_OUT_NAME));
 NAMES(, record_left_as, "unknown", "preempted", "yielded", "blocked", "dead");
-NAMES(, record_value_types, "unknown", "bool", "int", "uint", "double", "string", "pointer");
+NAMES(, record_value_types, "unknown", "bool", "int", "uint", "double", "string", "pointer", "bytes");
 NAMES(static, stack_what, NULL, "off_cpu", "on_cpu");
 NAMES(static, cost_entries, "unknown", "trap", "call", "tracepoint", "step", "within");
 NAMES(static, process_reasons, "named", "child", "comm", "exe", "cgroup", "any");
@@ -187,7 +187,8 @@ static const struct record_field attribute_fields[] = {
 	F(attribute.name, "name", STRING),
 	F(attribute.type, "value_type", ENUM, NAMED(record_value_types)),
 	F(attribute.value, "value", VALUE),
-	F(attribute.is_truncated, "truncated", BOOL, ONLY_IF(attribute.type, TXTRACE_ATTRIBUTE_STRING)),
+	F(attribute.is_truncated, "truncated", BOOL, ONLY_IF(attribute.type, TXTRACE_ATTRIBUTE_STRING),
+	  .or_is = TXTRACE_ATTRIBUTE_BYTES),
 };
 
 static const struct record_field instant_fields[] = {

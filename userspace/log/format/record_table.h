@@ -111,8 +111,9 @@ struct record_field {
 	uint16_t size;   /* CHARS */
 	uint8_t type;    /* enum record_type */
 	uint8_t rules;   /* enum record_rule */
-	/* The field is there only if the byte at this offset is `is`. 0: it always is. */
+	/* The field is there only if the byte at this offset is `is`, or `or_is`. 0: it always is. */
 	uint8_t is;
+	uint8_t or_is; /* 0: nothing else will do */
 	uint16_t when;
 	uint8_t coding; /* enum record_coding; a kind in which all are CODED_NOT is coded by hand */
 	uint8_t log;
@@ -172,7 +173,9 @@ struct txtrace_string record_bytes(const struct record_field *field, const void 
 /* False: the field means nothing in this record. */
 static inline bool record_has(const struct record_field *field, const void *base)
 {
-	return !field->when || *((const uint8_t *)base + field->when) == field->is;
+	uint8_t byte = *((const uint8_t *)base + field->when);
+
+	return !field->when || byte == field->is || (field->or_is && byte == field->or_is);
 }
 
 /* False: JSON and dump leave it out. */
