@@ -97,6 +97,9 @@ recorders_follow_each_other() {
 	wait_for 60 is_recording $killed_pid
 	"$recorder" -q -d 1s -o "$tmp/beside.txtrace" -p $pid 2>"$tmp/beside" || status=1
 	grep -q "another recorder reads the marks of process $pid in shared memory" "$tmp/beside" || fail "the second one says nothing: $(cat "$tmp/beside")" || status=1
+	"$recorder" --marks auto -q -d 1s -o "$tmp/probed.txtrace" -p $pid || status=1
+	"$reader" info "$tmp/probed.txtrace" | grep -q '^options .*; marks through probes: another recorder reads' && [ "$(spans_of "$tmp/probed.txtrace" turn)" -gt 20 ] ||
+		fail "with auto it does not use probes: $(spans_of "$tmp/probed.txtrace" turn) spans, $("$reader" info "$tmp/probed.txtrace" | grep '^options')" || status=1
 	kill -KILL $killed_pid
 	wait $killed_pid 2>/dev/null
 	[ $status = 0 ] && records_for third 1s || status=1

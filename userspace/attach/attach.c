@@ -392,9 +392,7 @@ static void note_shared(const struct scan *scan)
 	for (size_t i = 0; options->see_shared && i < scan->maps->cnt; i++) {
 		const struct proc_mapping *mapping = &scan->maps->mappings[i];
 
-		if (mapping->is_shared && mapping->is_writable && mapping->is_deleted &&
-		    mapping->end - mapping->start == options->shared_bytes &&
-		    !strcmp(mapping->path, "/dev/zero"))
+		if (proc_mapping_is_memory(mapping, options->shared_bytes))
 			options->see_shared(options->shared_context, scan->pid, mapping->start);
 	}
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -204,6 +205,33 @@ static int open_pool(const struct mark_rings *marks, struct process_pool *pool)
 	if (again < 0)
 		return again;
 	return mark_pool_open(&pool->pool, again);
+}
+
+/* Who reads a pool holds its lock. */
+static bool is_locked(struct process_reader *reader, const struct proc_mapping *mapping, pid_t pid)
+{
+	int fd = process_reader_open(reader, mapping, pid);
+	bool result;
+
+	if (fd < 0)
+		return false;
+	result = is_anonymous(fd) && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	close(fd);
+	return result;
+}
+
+bool mark_rings_are_read(struct process_reader *reader, pid_t pid)
+{
+	struct proc_maps maps;
+	bool result = false;
+
+	if (process_reader_maps(reader, &maps, pid))
+		return false;
+	for (size_t i = 0; i < maps.cnt && !result; i++)
+		result = proc_mapping_is_memory(&maps.mappings[i], MARK_POOL_BYTES) &&
+			 is_locked(reader, &maps.mappings[i], pid);
+	proc_maps_release(&maps);
+	return result;
 }
 
 static void free_pool(struct process_pool *pool)

@@ -42,6 +42,9 @@ struct mark_rings *mark_rings_new(const struct mark_rings_options *options); /* 
 /* The process has such a mapping: if it is a pool that an earlier recorder has left, it is ours now. */
 void mark_rings_see(struct mark_rings *marks, uint32_t tgid, uint64_t address);
 
+/* Of what the process has mapped now, another recorder reads something. */
+bool mark_rings_are_read(struct process_reader *reader, pid_t pid);
+
 /* A record of the kernel's; those that are about no pool are none of ours. 0 or a negative errno: final. */
 int mark_rings_hear(struct mark_rings *marks, const void *record, size_t size);
 

@@ -7,6 +7,7 @@
 
 #include "attach/process/proc_status.h"
 #include "record/foreign_spans.h"
+#include "record/mark_rings.h"
 #include "ring/counter_clock.h"
 
 /* Whether such memory of a process can be opened: tried on ours. */
@@ -40,11 +41,23 @@ static const char *find_obstacle(const struct kernel_features *features, struct 
 	return NULL;
 }
 
+static bool has_other_reader(const struct record_options *options, const struct target_set *targets,
+			     struct process_reader *reader)
+{
+	for (size_t i = 0; !options->command && i < target_set_named_cnt(targets); i++)
+		if (mark_rings_are_read(reader, target_pid(target_set_named(targets, i))))
+			return true;
+	return false;
+}
+
 /* What works with the ring, too, but not as well as with probes. */
-static const char *find_reason(const struct record_options *options)
+static const char *find_reason(const struct record_options *options, const struct target_set *targets,
+			       struct process_reader *reader)
 {
 	const struct span_choices *choices = &options->choices;
 
+	if (has_other_reader(options, targets, reader))
+		return "another recorder reads what is marked in memory";
 	if (foreign_spans_are_wanted(options) && (choices->sample_rate > 1 || choices->label_cnt))
 		return "--sample or --label with spans of other probes";
 	return NULL;
@@ -71,7 +84,7 @@ int marks_choose(struct marks_choice *choice, const struct record_options *optio
 		return 0;
 	obstacle = find_obstacle(features, reader);
 	if (options->marks == MARKS_AUTO) {
-		choice->why_not = obstacle ? obstacle : find_reason(options);
+		choice->why_not = obstacle ? obstacle : find_reason(options, targets, reader);
 		choice->uses_ring = !choice->why_not;
 		return 0;
 	}

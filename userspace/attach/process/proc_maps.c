@@ -236,6 +236,12 @@ void proc_maps_release(struct proc_maps *maps)
 	memset(maps, 0, sizeof(*maps));
 }
 
+bool proc_mapping_is_memory(const struct proc_mapping *mapping, uint64_t bytes)
+{
+	return mapping->is_shared && mapping->is_writable && mapping->is_deleted &&
+	       mapping->end - mapping->start == bytes && !strcmp(mapping->path, "/dev/zero");
+}
+
 const struct proc_mapping *proc_maps_find(const struct proc_maps *maps, uint64_t address)
 {
 	size_t low = 0, high = maps->cnt;

@@ -62,6 +62,9 @@ void proc_maps_release(struct proc_maps *maps);
 /* The mapping that holds the address, or NULL. */
 const struct proc_mapping *proc_maps_find(const struct proc_maps *maps, uint64_t address);
 
+/* Memory that the process has made to share, of so many bytes, and not a file. */
+bool proc_mapping_is_memory(const struct proc_mapping *mapping, uint64_t bytes);
+
 /*
  * Calls visit once for each file that has an executable mapping, with the first
  * of those. A non-zero return stops and is the result.
