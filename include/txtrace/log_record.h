@@ -464,6 +464,8 @@ enum txtrace_cost_entry {
 	TXTRACE_COST_ENTRY_STEP = 4,
 	/* sent along with an event of another kind, which is charged with all */
 	TXTRACE_COST_ENTRY_WITHIN = 5,
+	/* none was: a mark in shared memory. All of its cost is in entry_ps; lost ones are not counted */
+	TXTRACE_COST_ENTRY_MEMORY = 6,
 };
 
 /*

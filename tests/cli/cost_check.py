@@ -33,6 +33,11 @@ def same(what, is_, wanted):
 
 # ---- what one event cost ----
 
+def memory_of(costs):
+    """Of marks in shared memory: no program ran for them."""
+    return [c for c in costs if c["entry"] == "memory"]
+
+
 def prices(costs):
     """Class: [to get there, run time] in ns / 1000, None: not known."""
     result = {}
@@ -49,7 +54,9 @@ def prices(costs):
             idle = max(0, c["timed_run_cnt"] - c["timed_event_cnt"])
             taken = idle * (c["idle_run_ps"] or c["empty_run_ps"]) + c["timed_event_cnt"] * c["empty_run_ps"]
             run += max(0, c["timed_run_ns"] * 1000 - taken) if c["timed_event_cnt"] else 0
-        result[of] = [entry, run // timed if timed else None, sum(c["event_cnt"] for c in mine), timed]
+        everything, in_memory = (sum(c["event_cnt"] for c in chosen) for chosen in (mine, memory_of(mine)))
+        run = run // timed * (everything - in_memory) // everything if timed else 0 if everything and everything == in_memory else None
+        result[of] = [entry, run, everything, timed]
     return result
 
 
@@ -66,6 +73,7 @@ def check_totals(costs, told):
         node = told["cost"]["classes"][of]
         same(f"{of}: events", node["events"], events)
         same(f"{of}: timed", node["timed"], timed)
+        same(f"{of}: in memory", node["in_memory"], sum(c["event_cnt"] for c in memory_of(costs) if c["event"] in EVENTS.get(of, [])))
         same(f"{of}: to get there", None if node["entry_ns"] is None else round(node["entry_ns"] * 1000), entry)
         same(f"{of}: run time", None if node["run_ns"] is None else round(node["run_ns"] * 1000), run)
     same("total", told["cost"]["total_ns"], ns(price, {of: events for of, (_, _, events, _) in price.items()}))
@@ -324,7 +332,8 @@ class World:
 
 
 COSTS = [("begin", 120, "trap", 600000), ("end", 100, "trap", 600000), ("key_end", 40, "call", 300000), ("switch", 300, "tracepoint", 25000),
-         ("wake", 90, "tracepoint", 0), ("counter", 50, "trap", 600000), ("exec", 1, "tracepoint", 25000), ("value", 70, "within", 0), ("step", 60, "step", 9000000)]
+         ("wake", 90, "tracepoint", 0), ("counter", 50, "trap", 600000), ("exec", 1, "tracepoint", 25000), ("value", 70, "within", 0), ("step", 60, "step", 9000000),
+         ("end", 70, "memory", 11600), ("tag", 33, "memory", 23300)]
 
 
 def random_log(seed, truth_path):
@@ -337,6 +346,9 @@ def random_log(seed, truth_path):
     for _, line in sorted(world.lines, key=lambda pair: pair[0]):  # stable: stays stand before their span
         print(line)
     for event, cnt, entry, ps in COSTS:
+        if entry == "memory":
+            print(f'cost time_ns={world.time} since_ns=1000 event="{event}" event_cnt={cnt} entry=memory entry_ps={ps} calibration_cnt=131072')
+            continue
         print(f'cost time_ns={world.time} since_ns=1000 event="{event}" event_cnt={cnt} timed_event_cnt={cnt // 7} timed_run_cnt={cnt // 5} '
               f"timed_run_ns={cnt * 40} entry={entry} entry_ps={ps} empty_run_ps=30500 idle_run_ps={61000 if event == 'switch' else 0} calibration_cnt=4096")
     print(f"cost time_ns={world.time} since_ns=1000 event_cnt=701 timed_run_ns=20 cpu_ns=777 ring_bytes=4096 log_bytes=99")

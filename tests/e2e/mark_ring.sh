@@ -37,6 +37,14 @@ all_of_a_short_program() {
 	"$reader" info "$tmp/short.txtrace" | grep -q '^options .*; marks through shared memory$' || fail "the log does not say how its marks came"
 }
 
+# Each mark is in the cost, as what it was: a few traps at first, then marks in memory.
+cost_is_told() {
+	"$recorder" -q -o "$tmp/cost.txtrace" -- "$programs/counted" --turns 5000 --sleep-us 100 --progress "$tmp/cost.progress" || fail "ended with $?" || return
+	"$reader" report --cost --json "$tmp/cost.txtrace" >"$tmp/cost.json" || return
+	jq -e '.cost.classes | [.span, .text, .mark] | map(.events) == [20000, 5000, 5000] and all(.in_memory > .events / 2 and .in_memory < .events)' "$tmp/cost.json" >/dev/null ||
+		fail "$(jq -c .cost.classes "$tmp/cost.json")"
+}
+
 # The log has each span that had ended when the program was killed, and at most one more.
 last_mark_is_there() {
 	local log=$tmp/killed.txtrace round recorder_pid counted
@@ -208,6 +216,7 @@ auto_falls_back() {
 }
 
 check "all that a short program marks is there, and whole" all_of_a_short_program
+check "what its marks cost is told" cost_is_told
 check "what a program marked last before it was killed is there" last_mark_is_there
 check "the same of 200 programs that are killed at random moments" killed_at_any_moment
 check "recorders follow each other, also one that was killed" recorders_follow_each_other

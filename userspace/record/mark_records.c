@@ -128,6 +128,14 @@ bool mark_records_knows(uint8_t kind)
 	return kind < SHAPE_CNT && shapes[kind].wire_kind;
 }
 
+void mark_records_count(struct mark_counts *counts, const struct queued_mark *mark)
+{
+	uint8_t kind = shapes[mark->kind].wire_kind;
+
+	counts->marks[kind]++;
+	counts->slots[kind] += 1 + (mark->text_length + MARK_PIECE_BYTES - 1) / MARK_PIECE_BYTES;
+}
+
 uint64_t mark_records_kinds(uint32_t kind)
 {
 	uint64_t kinds = 0;

@@ -17,7 +17,15 @@ struct mark_records {
 	void *context;
 };
 
+/* What programs have marked in memory, by the kind of record that it became. */
+struct mark_counts {
+	uint64_t marks[WIRE_KIND_COUNT];
+	uint64_t slots[WIRE_KIND_COUNT]; /* with those of their texts */
+};
+
 bool mark_records_knows(uint8_t kind); /* of enum mark_kind */
+
+void mark_records_count(struct mark_counts *counts, const struct queued_mark *mark);
 
 /* A bit for each kind of record that marks of this kind become (its lowest five bits; 0: any kind). */
 uint64_t mark_records_kinds(uint32_t kind);

@@ -80,6 +80,7 @@ struct mark_rings {
 	uint64_t settled_ns; /* up to there every stay was told */
 	struct wire_loss loss; /* what was lost and is not pushed yet */
 	struct mark_rings_stats stats;
+	struct mark_counts counts;
 };
 
 static int push_record(void *context, const void *record, size_t size)
@@ -476,10 +477,12 @@ static int put_queued(struct mark_rings *marks)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < PUT_MAX && (mark = mark_queue_take(marks->queue, &owner)); i++) {
-		if (mark->kind)
+		if (mark->kind) {
+			mark_records_count(&marks->counts, mark);
 			err = mark_records_put(&marks->records, mark, &owner);
-		else
+		} else {
 			marks->done_ns = mark->time_ns;
+		}
 	}
 	return err;
 }
@@ -527,6 +530,11 @@ uint64_t mark_rings_watermark_ns(const struct mark_rings *marks)
 void mark_rings_stats(const struct mark_rings *marks, struct mark_rings_stats *stats)
 {
 	*stats = marks->stats;
+}
+
+const struct mark_counts *mark_rings_counts(const struct mark_rings *marks)
+{
+	return &marks->counts;
 }
 
 void mark_rings_free(struct mark_rings *marks)

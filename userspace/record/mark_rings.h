@@ -23,6 +23,7 @@
 #include "attach/probes/label_files.h"
 #include "attach/process/process_reader.h"
 #include "event/event_decode.h"
+#include "record/mark_records.h"
 
 struct mark_rings;
 
@@ -77,6 +78,9 @@ struct mark_rings_stats {
 };
 
 void mark_rings_stats(const struct mark_rings *marks, struct mark_rings_stats *stats);
+
+/* Those that were taken so far; they live as long as `marks`. */
+const struct mark_counts *mark_rings_counts(const struct mark_rings *marks);
 
 /* The programs go back to the probe. To be called once nobody marks any more. NULL is allowed. */
 void mark_rings_free(struct mark_rings *marks);

@@ -472,6 +472,8 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 						kernel_side_label_files_fd(recorder->kernel));
 	if (uses_ring)
 		recorder->marks = open_marks(recorder);
+	if (recorder->marks)
+		cost_meter_see_marks(recorder->costs, mark_rings_counts(recorder->marks));
 	recorder->filter = kernel_filter_new(kernel_side_bpf(recorder->kernel), choices);
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
 	recorder->pipeline = pipeline_new(&options);

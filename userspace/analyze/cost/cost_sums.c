@@ -101,17 +101,27 @@ void cost_sums_add(struct cost_sums *sums, const struct txtrace_cost *cost)
 	increase(&of->body_ps, cost->timed_event_cnt ? body_ps(cost) : 0);
 	if (cost->calibration_cnt > of->calibration_cnt)
 		of->calibration_cnt = cost->calibration_cnt;
+	if (cost->entry == TXTRACE_COST_ENTRY_MEMORY)
+		increase(&of->memory_cnt, cost->event_cnt);
 	of->entries |= cost->entry < 8 ? 1u << cost->entry : 0;
+}
+
+static uint64_t share(uint64_t value, uint64_t part, uint64_t whole)
+{
+	return (uint64_t)((unsigned __int128)value * part / whole);
 }
 
 struct cost_price cost_sums_price(const struct cost_sums *sums, enum cost_class of)
 {
 	const struct cost_class_sums *class = &sums->classes[of];
 	struct cost_price price = { .has_entry = class->entered_cnt > 0,
-				    .has_body = class->timed_event_cnt > 0 };
+				    .has_body = class->timed_event_cnt > 0 ||
+						(class->event_cnt && class->event_cnt == class->memory_cnt) };
 
 	price.entry_ps = price.has_entry ? class->entry_ps / class->entered_cnt : 0;
-	price.body_ps = price.has_body ? class->body_ps / class->timed_event_cnt : 0;
+	price.body_ps = class->timed_event_cnt ? class->body_ps / class->timed_event_cnt : 0;
+	if (class->memory_cnt)
+		price.body_ps = share(price.body_ps, class->event_cnt - class->memory_cnt, class->event_cnt);
 	return price;
 }
 

@@ -30,6 +30,7 @@ extern const char *const cost_class_names[COST_CLASS_COUNT]; /* "span", "key", �
 
 struct cost_class_sums {
 	uint64_t event_cnt;
+	uint64_t memory_cnt;  /* of these, marks in shared memory: no program ran for them */
 	uint64_t entered_cnt; /* those of which it is known what getting to the program takes, … */
 	uint64_t entry_ps;    /* … and what it took for all of these */
 	uint64_t timed_event_cnt;

@@ -55,7 +55,10 @@ static void add_class(struct table *table, const struct cost_sums *sums, enum co
 	table_cell(table, TABLE_PLAIN, units_format_count(timed, class->timed_event_cnt));
 	table_cell(table, TABLE_PLAIN,
 		   price.has_entry ? units_format_count(count, class->calibration_cnt) : NOTHING);
-	if (of == COST_SPAN && sums->step_cnt)
+	if (class->memory_cnt)
+		table_cell_format(table, TABLE_DIM, "%s in shared memory",
+				  units_format_count(count, class->memory_cnt));
+	else if (of == COST_SPAN && sums->step_cnt)
 		table_cell_format(table, TABLE_DIM, "%s; %s single-stepped", entry_text(class->entries),
 				  units_format_count(count, sums->step_cnt));
 	else
@@ -327,6 +330,7 @@ void cost_totals_json(struct json *json, const struct cost_sums *sums)
 		json_name(json, cost_class_names[of]);
 		json_object_begin(json);
 		json_member_u64(json, "events", class->event_cnt);
+		json_member_u64(json, "in_memory", class->memory_cnt);
 		member_ps(json, "entry_ns", price.has_entry, price.entry_ps);
 		member_ps(json, "run_ns", price.has_body, price.body_ps);
 		json_member_u64(json, "timed", class->timed_event_cnt);

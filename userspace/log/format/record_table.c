@@ -45,7 +45,8 @@ NAMES(, record_left_out, LEFT_OUTS(LEFT_OUT_NAME));
 NAMES(, record_left_as, "unknown", "preempted", "yielded", "blocked", "dead");
 NAMES(, record_value_types, "unknown", "bool", "int", "uint", "double", "string", "pointer", "bytes");
 NAMES(static, stack_what, NULL, "off_cpu", "on_cpu");
-NAMES(static, cost_entries, "unknown", "trap", "call", "tracepoint", "step", "within");
+NAMES(static, cost_entries, "unknown", "trap", "call", "tracepoint", "step", "within",
+	"memory");
 NAMES(static, process_reasons, "named", "child", "comm", "exe", "cgroup", "any");
 NAMES(static, trigger_causes, "unknown", "span", "request", "exit");
 

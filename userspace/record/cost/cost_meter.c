@@ -9,6 +9,7 @@
 
 #include "attach/probes/cost_trial.h"
 #include "record/kernel/kernel_side.h"
+#include "record/cost/memory_trial.h"
 #include "record/cost/own_usage.h"
 
 #define WINDOW_NS 10000000u
@@ -121,6 +122,10 @@ struct cost_meter {
 	uint64_t told_ns;
 	uint64_t event_cnt_told;
 	uint64_t step_cnt_told;
+	const struct mark_counts *marks; /* NULL: there are none */
+	struct mark_counts marks_told;
+	uint64_t slot_ps;
+	uint64_t slot_run_cnt;
 	uint64_t cpu_told_ns;
 	struct cost_meter_bytes bytes_told;
 	struct cost_sums sums;
@@ -323,6 +328,12 @@ struct cost_meter *cost_meter_new(const struct cost_meter_options *options)
 	return meter;
 }
 
+void cost_meter_see_marks(struct cost_meter *meter, const struct mark_counts *counts)
+{
+	meter->marks = counts;
+	meter->slot_ps = memory_trial_ps(&meter->slot_run_cnt);
+}
+
 void cost_meter_look_idle(struct cost_meter *meter)
 {
 	if (!meter->trial)
@@ -411,6 +422,38 @@ static void fill_events(struct cost_meter *meter, size_t kind, const struct cost
 	metered->timed_told = metered->timed;
 }
 
+/* In shared memory, of a kind, since the others were counted. */
+static void fill_marks(const struct cost_meter *meter, size_t kind, const struct mark_counts *before,
+		       struct txtrace_cost *cost)
+{
+	uint8_t wire_kind = kinds[kind].wire_kind;
+	uint64_t slot_cnt = meter->marks->slots[wire_kind] - before->slots[wire_kind];
+
+	cost->event = (struct txtrace_string){ kinds[kind].event, strlen(kinds[kind].event) };
+	cost->event_cnt = meter->marks->marks[wire_kind] - before->marks[wire_kind];
+	cost->entry = TXTRACE_COST_ENTRY_MEMORY;
+	cost->entry_ps = cost->event_cnt ? slot_cnt * meter->slot_ps / cost->event_cnt : 0;
+	cost->calibration_cnt = meter->slot_run_cnt;
+}
+
+static int tell_marks(struct cost_meter *meter, const struct txtrace_record *blank, uint64_t *cnt,
+		      cost_sink sink, void *context)
+{
+	int err = 0;
+
+	for (size_t kind = 0; meter->marks && !err && kind < KIND_CNT; kind++) {
+		struct txtrace_record record = *blank;
+
+		*cnt += meter->marks->marks[kinds[kind].wire_kind];
+		fill_marks(meter, kind, &meter->marks_told, &record.cost);
+		if (record.cost.event_cnt)
+			err = put(meter, &record, sink, context);
+	}
+	if (meter->marks)
+		meter->marks_told = *meter->marks;
+	return err;
+}
+
 /* What so many hits cost more than they are charged as begins and ends. */
 static void fill_steps(uint64_t step_cnt, const struct cost_trial_result *trial, struct txtrace_cost *cost)
 {
@@ -472,6 +515,8 @@ int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cos
 		fill_events(meter, kind, &trial, &record.cost);
 		err = put(meter, &record, sink, context);
 	}
+	if (!err)
+		err = tell_marks(meter, &blank, &all_cnt, sink, context);
 	record = blank;
 	if (!err)
 		err = tell_steps(meter, &trial, &record, sink, context);
@@ -485,6 +530,7 @@ int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cos
 
 uint64_t cost_meter_estimate_ns(const struct cost_meter *meter)
 {
+	static const struct mark_counts none;
 	struct cost_trial_result trial = { 0 };
 	struct cost_sums sums = { 0 };
 	struct txtrace_cost cost;
@@ -495,6 +541,11 @@ uint64_t cost_meter_estimate_ns(const struct cost_meter *meter)
 	for (size_t kind = 0; kind < KIND_CNT; kind++) {
 		cost = (struct txtrace_cost){ 0 };
 		fill_all_events(meter, kind, &trial, &cost);
+		if (cost.event_cnt)
+			cost_sums_add(&sums, &cost);
+		cost = (struct txtrace_cost){ 0 };
+		if (meter->marks)
+			fill_marks(meter, kind, &none, &cost);
 		if (cost.event_cnt)
 			cost_sums_add(&sums, &cost);
 	}

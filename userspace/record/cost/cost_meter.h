@@ -24,6 +24,7 @@
 
 #include "analyze/cost/cost_sums.h"
 #include "attach/probes/kernel_features.h"
+#include "record/mark_records.h"
 #include "txtrace/event.h"
 #include "txtrace/log.h"
 
@@ -42,6 +43,9 @@ struct cost_meter_options {
 /* NULL: no memory. Takes some 10 ms */
 struct cost_meter *cost_meter_new(const struct cost_meter_options *options);
 void cost_meter_free(struct cost_meter *meter); /* NULL is allowed */
+
+/* Marks in shared memory count, too; `counts` lives longer. Tries what one takes: 2 ms. */
+void cost_meter_see_marks(struct cost_meter *meter, const struct mark_counts *counts);
 
 void cost_meter_look_idle(struct cost_meter *meter);
 void cost_meter_begin(struct cost_meter *meter, uint64_t now_ns);
