@@ -16,6 +16,7 @@ import export_figures
 import log_figures
 import mode_figures
 import path_figures
+import peer_figures
 import server_figures
 from figures import differences, row, title
 from workload import SAYS_READY, Tool, Workload, compare, quartiles
@@ -77,6 +78,9 @@ class Bench:
         row("txtrace-bpf --marks ring: no probe, shared memory", each["ring"], note="aim <= 20")
         if "bpftrace" in each:
             row("bpftrace, count()", each["bpftrace"])
+
+    def peers(self):
+        peer_figures.peers(self)
 
     def switches(self):
         title("Context switch with its wakeup (futex ping-pong on one CPU), ns added to each switch")
@@ -185,6 +189,7 @@ class Bench:
 PARTS = {
     "untraced": "a mark that nobody traces",
     "probes": "a mark that is traced, beside the floor and bpftrace",
+    "peers": "a mark in shared memory, hot and with caches evicted, beside LTTng-UST and uftrace",
     "switches": "a context switch with its wakeup, beside the floor and perf",
     "paths": "each BPF program, as the kernel measures it",
     "waits": "a context switch, by what it waits for: futex, pipe, socket, read, poll, epoll; BASE=PATH: beside another txtrace-bpf",

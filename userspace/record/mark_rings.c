@@ -506,7 +506,8 @@ bool mark_rings_want_stays(const struct mark_rings *marks, uint64_t now_ns)
 	uint64_t since_ns = mark_join_waits_since_ns(marks->join);
 
 	return (since_ns < now_ns && now_ns - since_ns >= WAIT_NS) ||
-	       mark_join_waiting_cnt(marks->join) > WAITING_MAX || now_ns - marks->settled_ns >= SETTLE_NS;
+	       mark_join_waiting_cnt(marks->join) > WAITING_MAX ||
+	       (mark_join_ended_cnt(marks->join) && now_ns - marks->settled_ns >= SETTLE_NS);
 }
 
 int mark_rings_settle(struct mark_rings *marks, uint64_t told_ns)

@@ -13,20 +13,7 @@
 #define DOUBT_NS 5000u
 #define PATIENCE_NS 1000000000u
 #define COUNTER_BITS 56
-#define COUNTER_MASK ((UINT64_C(1) << COUNTER_BITS) - 1)
 #define ROUND (INT64_C(1) << 31)
-
-static uint64_t read_counter(void)
-{
-#if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
-#else
-	uint64_t counter;
-
-	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(counter) : : "memory");
-	return counter;
-#endif
-}
 
 static bool file_has_word(const char *path, const char *word)
 {
@@ -66,7 +53,8 @@ static struct counter_look look_now(void)
 	uint64_t least = UINT64_MAX;
 
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t before = read_counter(), time_ns = clock_now_ns(), after = read_counter();
+		uint64_t before = counter_clock_read(), time_ns = clock_now_ns();
+		uint64_t after = counter_clock_read();
 
 		if (after - before < least) {
 			least = after - before;

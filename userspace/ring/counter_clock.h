@@ -26,6 +26,18 @@ struct counter_clock {
 	uint32_t cnt;			     /* that were ever kept */
 };
 
+static inline uint64_t counter_clock_read(void)
+{
+#if defined(__x86_64__)
+	return __builtin_ia32_rdtsc();
+#else
+	uint64_t counter;
+
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(counter) : : "memory");
+	return counter;
+#endif
+}
+
 /* Whether the kernel itself keeps the time by this counter: else marks are not to be timed by it. */
 bool counter_clock_is_usable(void);
 

@@ -44,6 +44,7 @@ struct mark_join {
 	struct thread *last;   /* that was asked for; NULL: none, or it is gone */
 	uint64_t added_cnt;
 	size_t waiting_cnt;
+	size_t ended_cnt; /* threads that have ended and are not forgotten yet */
 };
 
 struct mark_join *mark_join_new(mark_join_push push, void *context)
@@ -261,7 +262,7 @@ int mark_join_stay(struct mark_join *join, const struct wire_stay *stay)
 }
 
 /* Not if there are stays since then: of another thread with its number. */
-static bool is_over(struct thread *thread, uint64_t told_ns)
+static bool is_over(struct mark_join *join, struct thread *thread, uint64_t told_ns)
 {
 	if (!thread->gone_ns || thread->cnt || told_ns < thread->gone_ns + KEEP_NS)
 		return false;
@@ -269,6 +270,7 @@ static bool is_over(struct thread *thread, uint64_t told_ns)
 	    thread->stays[thread->stay_cnt - 1].header.time_ns < thread->gone_ns + KEEP_NS / 2)
 		return true;
 	thread->gone_ns = 0;
+	join->ended_cnt--;
 	return false;
 }
 
@@ -279,9 +281,10 @@ int mark_join_settle(struct mark_join *join, uint64_t told_ns)
 
 	for (size_t i = 0; !err && (thread = id_map_next(&join->threads, &i));) {
 		err = match(join, thread, told_ns);
-		if (!err && is_over(thread, told_ns)) {
+		if (!err && is_over(join, thread, told_ns)) {
 			id_map_remove(&join->threads, thread->tid, 0);
 			join->last = NULL;
+			join->ended_cnt--;
 			free_thread(thread);
 			i = 0; /* what is removed may have moved others */
 		}
@@ -305,10 +308,17 @@ size_t mark_join_waiting_cnt(const struct mark_join *join)
 	return join->waiting_cnt;
 }
 
+size_t mark_join_ended_cnt(const struct mark_join *join)
+{
+	return join->ended_cnt;
+}
+
 void mark_join_forget(struct mark_join *join, uint32_t tid, uint64_t time_ns)
 {
 	struct thread *thread = id_map_get(&join->threads, tid, 0);
 
-	if (thread)
-		thread->gone_ns = time_ns;
+	if (!thread)
+		return;
+	join->ended_cnt += !thread->gone_ns;
+	thread->gone_ns = time_ns;
 }

@@ -47,6 +47,9 @@ uint64_t mark_join_waits_since_ns(const struct mark_join *join);
 
 size_t mark_join_waiting_cnt(const struct mark_join *join);
 
+/* Threads that have ended: mark_join_settle() forgets them, with a told_ns a second after that. */
+size_t mark_join_ended_cnt(const struct mark_join *join);
+
 /* The thread ended then; what waits still does. Another one may have its number. */
 void mark_join_forget(struct mark_join *join, uint32_t tid, uint64_t time_ns);
 

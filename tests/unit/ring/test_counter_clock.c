@@ -125,11 +125,7 @@ static void is_the_time(void **state)
 		uint64_t before_ns = clock_now_ns(), counter, after_ns, time_ns;
 		bool has_jumped = false;
 
-#if defined(__x86_64__)
-		counter = __builtin_ia32_rdtsc();
-#else
-		__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(counter));
-#endif
+		counter = counter_clock_read();
 		after_ns = clock_now_ns();
 		if (i % 10 == 0)
 			counter_clock_look(&clock, &has_jumped);

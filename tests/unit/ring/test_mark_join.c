@@ -344,15 +344,37 @@ static void number_is_used_again(void **state)
 	stay(&world, 10000, 11000);
 	mark_join_forget(world.join, TID, 11000);
 	assert_int_equal(mark_join_settle(world.join, 12000), 0);
+	assert_int_equal(mark_join_ended_cnt(world.join), 1);
 	mark(&world, 2, 2000000100);
 	asked(&world, 2000000000, 2000000200);
 	assert_int_equal(mark_join_settle(world.join, 2000000200), 0);
+	assert_int_equal(mark_join_settle(world.join, 2000000300), 0);
+	assert_int_equal(mark_join_ended_cnt(world.join), 0);
 	mark(&world, 3, 2000001300);
 	stay(&world, 2000000000, 2000001400);
 	assert_int_equal(mark_join_settle(world.join, 2000001400), 0);
 	assert_int_equal(world.cnt, 3);
 	is_pushed(&world, 1, 2, 2000000100, WIRE_HAS_CLOCKS);
 	is_pushed(&world, 2, 3, 2000001300, 0);
+	mark_join_free(world.join);
+}
+
+/* Not at once: what it told last may come later. */
+static void ended_thread_is_forgotten(void **state)
+{
+	struct world world;
+
+	(void)state;
+	open_world(&world);
+	mark(&world, 1, 10100);
+	stay(&world, 10000, 11000);
+	mark_join_forget(world.join, TID, 11000);
+	mark_join_forget(world.join, TID, 11000);
+	assert_int_equal(mark_join_settle(world.join, 500000000), 0);
+	assert_int_equal(mark_join_ended_cnt(world.join), 1);
+	assert_int_equal(mark_join_settle(world.join, 1000011000), 0);
+	assert_int_equal(mark_join_ended_cnt(world.join), 0);
+	assert_int_equal(world.cnt, 1);
 	mark_join_free(world.join);
 }
 
@@ -364,6 +386,7 @@ int main(void)
 		cmocka_unit_test(asked_thread_goes_on),
 		cmocka_unit_test(mark_lies_in_its_stay),
 		cmocka_unit_test(lost_stay_leaves_no_clocks),
+		cmocka_unit_test(ended_thread_is_forgotten),
 		cmocka_unit_test(hidden_arrival_is_unknown),
 		cmocka_unit_test(stays_come_in_any_order),
 		cmocka_unit_test(stay_comes_after_the_next),

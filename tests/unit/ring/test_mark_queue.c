@@ -110,13 +110,14 @@ static void order_is_kept(void **state)
 	for (int turn = 0; turn < 40; turn++) {
 		for (int i = 0; i < 500; i++, added++)
 			add(added, text,
-			    (uint32_t)seeded_random_below(&in, added % 50 ? 100 : UINT16_MAX + 1u));
+			    (uint32_t)seeded_random_below(&in, added % 50 ? 100 : MARK_POOL_TEXT_MAX + 1u));
 		for (int i = 0; i < (turn % 2 ? 900 : 50) && taken < added; i++, taken++)
 			has(taken, 5, text,
-			    (uint32_t)seeded_random_below(&out, taken % 50 ? 100 : UINT16_MAX + 1u));
+			    (uint32_t)seeded_random_below(&out, taken % 50 ? 100 : MARK_POOL_TEXT_MAX + 1u));
 	}
 	for (; taken < added; taken++)
-		has(taken, 5, text, (uint32_t)seeded_random_below(&out, taken % 50 ? 100 : UINT16_MAX + 1u));
+		has(taken, 5, text,
+		    (uint32_t)seeded_random_below(&out, taken % 50 ? 100 : MARK_POOL_TEXT_MAX + 1u));
 	assert_true(mark_queue_is_empty(queue));
 }
 

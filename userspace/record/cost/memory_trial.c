@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/clock.h"
+#include "ring/counter_clock.h"
 #include "txtrace/mark_ring.h"
 
 #define ROUNDS 16
@@ -11,18 +12,6 @@
 
 static struct mark_slot slots[MARK_CHUNK_SLOTS];
 static uint64_t position;
-
-static uint64_t read_counter(void)
-{
-#if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
-#else
-	uint64_t counter;
-
-	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(counter) : : "memory");
-	return counter;
-#endif
-}
 
 /* As include/txtrace.h does it: takes a slot, reads the time, fills it, and says last that it is there. */
 static __attribute__((noinline)) void mark(uint64_t id, uint64_t name)
@@ -37,7 +26,7 @@ static __attribute__((noinline)) void mark(uint64_t id, uint64_t name)
 #endif
 	struct mark_slot *slot = &slots[taken % MARK_CHUNK_SLOTS];
 
-	taken = read_counter() & MARK_TIME_MASK;
+	taken = counter_clock_read() & MARK_TIME_MASK;
 	*(volatile uint64_t *)&slot->id = id;
 	*(volatile uint64_t *)&slot->name = name;
 	*(volatile uint64_t *)&slot->value = 0;

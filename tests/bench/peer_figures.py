@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a begin and an end take beside LTTng-UST and uftrace: each tool has a process of its own, one after the other, in each round in another order."""
+import os
+import random
+import shutil
+import subprocess
+
+from figures import row, title
+
+HOT_PAIRS, EVICTED_PAIRS = 200000, 200
+EVICTED_KIB = 65536  # more than the last level of the caches
+
+
+class Peers:
+    def __init__(self, bench):
+        self.bench = bench
+        self.sources = os.path.dirname(os.path.abspath(__file__))
+        self.include = os.path.join(self.sources, "..", "..", "include")
+        self.has_lttng = shutil.which("lttng") is not None and self._compile("lttng", ["-DPEER_LTTNG", self._provider()], ["-llttng-ust", "-ldl"])
+        self.has_uftrace = shutil.which("uftrace") is not None and self._compile("function", ["-DPEER_FUNCTION", self._function()], [])
+        if self.has_lttng:
+            self._lttng("create", "txtrace-bench", "--output", os.path.join(bench.scratch, "lttng"))
+            self._lttng("enable-event", "-u", "txtrace_peer:*")
+            self._lttng("start")
+
+    def path(self, name):
+        return os.path.join(self.bench.scratch, f"mark_peers_{name}") if name else os.path.join(self.bench.build, "bench", "mark_peers")
+
+    def _compile(self, name, options, libraries):
+        command = ["gcc", "-O2", f"-I{self.sources}", f"-I{self.include}", os.path.join(self.sources, "mark_peers.c"), *options, *libraries, "-o", self.path(name)]
+        return subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode == 0
+
+    def _provider(self):
+        path = os.path.join(self.bench.scratch, "provider.c")
+        with open(path, "w", encoding="ascii") as file:
+            file.write('#define LTTNG_UST_TRACEPOINT_CREATE_PROBES\n#define LTTNG_UST_TRACEPOINT_DEFINE\n#include "peer_lttng.h"\n')
+        return path
+
+    def _function(self):
+        """A begin and an end are a call and a return; it alone is instrumented."""
+        path = os.path.join(self.bench.scratch, "function")
+        with open(f"{path}.c", "w", encoding="ascii") as file:
+            file.write("#include <stdint.h>\nvoid peer_function(uint64_t i);\nvoid peer_function(uint64_t i) { __asm__ volatile(\"\" : : \"r\"(i)); }\n")
+        subprocess.run(["gcc", "-O2", "-pg", "-mfentry", "-c", f"{path}.c", "-o", f"{path}.o"], check=False, stderr=subprocess.DEVNULL)
+        return f"{path}.o"
+
+    def _lttng(self, *arguments):
+        subprocess.run(["lttng", *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def stop(self):
+        if self.has_lttng:
+            self._lttng("destroy", "txtrace-bench")
+
+    def tools(self):
+        """{name: the command in front of the program, the program, what it is to do}"""
+        recorder = [self.bench.recorder_path, "-q", "-o", self.bench.log]
+        result = {"ring": ([*recorder, "--marks", "ring", "--"], "", "txtrace"), "probe": ([*recorder, "--"], "", "txtrace")}
+        if self.has_lttng:
+            result["lttng"] = ([], "lttng", "peer")
+        if self.has_uftrace:
+            result["uftrace"] = (["uftrace", "record", "--no-pager", "--no-libcall", "-d", os.path.join(self.bench.scratch, "uftrace")], "function", "peer")
+        return result
+
+    def measure(self, tool, kib, pairs):
+        before, program, what = self.tools()[tool]
+        out = subprocess.run([*before, self.path(program), what, str(kib), str(pairs)], check=True, capture_output=True, text=True).stdout
+        return float(out.split()[-1]) / 2
+
+
+def peers(bench):
+    title("One mark (half a begin and end) where it stands, beside other tracers, ns")
+    those = Peers(bench)
+    names = {"ring": "txtrace-bpf --marks ring", "probe": "txtrace-bpf, through probes", "lttng": "LTTng-UST", "uftrace": "uftrace, a call or return"}
+    try:
+        for what, kib, pairs, aim in (("hot", 0, HOT_PAIRS, "aim <= 20"), ("caches evicted before", EVICTED_KIB, EVICTED_PAIRS, "aim <= 100")):
+            values = {tool: [] for tool in those.tools()}
+            for _ in range(bench.rounds):
+                for tool in random.sample(sorted(values), len(values)):
+                    values[tool].append(those.measure(tool, kib, pairs))
+            print(f"  {what}")
+            for tool, measured in values.items():
+                row(f"  {names[tool]}", measured, note=aim if tool == "ring" else "")
+    finally:
+        those.stop()
