@@ -7,8 +7,8 @@ import subprocess
 
 from figures import row, title
 
-HOT_PAIRS, EVICTED_PAIRS = 200000, 200
-EVICTED_KIB = 65536  # more than the last level of the caches
+# what, KiB that are written before each pair, pairs, the aim of the ring
+STATES = [("hot", 0, 200000, "aim <= 20"), ("the core's own caches evicted, 4 MiB", 4096, 4000, "aim <= 100"), ("all caches evicted, 64 MiB", 65536, 200, "")]
 
 
 class Peers:
@@ -72,7 +72,7 @@ def peers(bench):
     those = Peers(bench)
     names = {"ring": "txtrace-bpf --marks ring", "probe": "txtrace-bpf, through probes", "lttng": "LTTng-UST", "uftrace": "uftrace, a call or return"}
     try:
-        for what, kib, pairs, aim in (("hot", 0, HOT_PAIRS, "aim <= 20"), ("caches evicted before", EVICTED_KIB, EVICTED_PAIRS, "aim <= 100")):
+        for what, kib, pairs, aim in STATES:
             values = {tool: [] for tool in those.tools()}
             for _ in range(bench.rounds):
                 for tool in random.sample(sorted(values), len(values)):
