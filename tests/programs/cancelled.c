@@ -21,7 +21,7 @@ static void mark_turn(void)
 	TXTRACE_TAG(turn, "a tag that is longer than one piece of it");
 	TXTRACE_END(turn);
 	ended_cnt++;
-	for (volatile int i = 0; i < 2000; i++)
+	for (volatile int i = 0; i < 10000; i++)
 		; /* no recorder reads marks without a pause */
 }
 
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 {
 	struct truth_options truth = TRUTH_OPTIONS_DEFAULT;
 	const char *how = "cancel";
-	uint64_t cnt = 300;
+	uint64_t cnt = 1000;
 	const struct option_spec specs[] = {
 		TRUTH_OPTION_SPECS(&truth),
 		{ .name = "how", .help = "cancel or jump", .text = &how },
