@@ -3,12 +3,14 @@
 import os
 import random
 import shutil
+import signal
 import subprocess
 
 from figures import row, title
 
 # what, KiB that are written before each pair, pairs, the aim of the ring
 STATES = [("hot", 0, 200000, "aim <= 20"), ("the core's own caches evicted, 4 MiB", 4096, 4000, "aim <= 100"), ("all caches evicted, 64 MiB", 65536, 200, "")]
+DAEMON_PID = "/var/run/lttng/lttng-sessiond.pid"
 
 
 class Peers:
@@ -18,6 +20,7 @@ class Peers:
         self.include = os.path.join(self.sources, "..", "..", "include")
         self.has_lttng = shutil.which("lttng") is not None and self._compile("lttng", ["-DPEER_LTTNG", self._provider()], ["-llttng-ust", "-ldl"])
         self.has_uftrace = shutil.which("uftrace") is not None and self._compile("function", ["-DPEER_FUNCTION", self._function()], [])
+        self.has_daemon = os.path.exists(DAEMON_PID)
         if self.has_lttng:
             self._lttng("create", "txtrace-bench", "--output", os.path.join(bench.scratch, "lttng"))
             self._lttng("enable-event", "-u", "txtrace_peer:*")
@@ -48,8 +51,12 @@ class Peers:
         subprocess.run(["lttng", *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def stop(self):
-        if self.has_lttng:
-            self._lttng("destroy", "txtrace-bench")
+        if not self.has_lttng:
+            return
+        self._lttng("destroy", "txtrace-bench")
+        if not self.has_daemon:  # `create` has started it
+            with open(DAEMON_PID, encoding="ascii") as file:
+                os.kill(int(file.read()), signal.SIGTERM)
 
     def tools(self):
         """{name: the command in front of the program, the program, what it is to do}"""
