@@ -10,6 +10,11 @@ ask() { # ask LOG QUERY: the last row
 	"$reader" sql --csv "$1" "$2" | tail -n 1
 }
 
+# in_memory LOG CLASS: how many of the events of this class, and of these in shared memory
+in_memory() {
+	"$reader" report --cost --json "$1" | jq -r ".cost.classes.$2 | \"\\(.events) \\(.in_memory)\""
+}
+
 # Whatever it may not do: all 2000 turns with their parts are there, and it marked in so many pools.
 confined() { # confined HOW POOLS
 	local log=$tmp/$1.txtrace
@@ -17,7 +22,9 @@ confined() { # confined HOW POOLS
 	[ "$(ask "$log" "SELECT count(*) FROM spans WHERE label = 'part' AND tag = 'a tag that is longer than one piece of it' AND parent IN (SELECT id FROM spans WHERE label = 'turn')")" = 2000 ] ||
 		fail "$1: not every span is whole" || return
 	[ "$(ask "$log" "SELECT lost_cnt FROM summaries")" = 0 ] || fail "$1: events were lost" || return
-	grep -q "^pools $2 locked" "$tmp/$1.out" || fail "$1: $(cat "$tmp/$1.out") instead of $2"
+	grep -q "^pools $2 locked" "$tmp/$1.out" || fail "$1: $(cat "$tmp/$1.out") instead of $2" || return
+	[ "$(in_memory "$log" span)" = "8000 $(($2 * 8000))" ] && [ "$(in_memory "$log" text)" = "2000 $(($2 * 2000))" ] ||
+		fail "$1: spans, texts, and those in memory: $(in_memory "$log" span), $(in_memory "$log" text)"
 }
 
 sandboxes_that_allow_it() {
@@ -50,6 +57,7 @@ left_in_their_midst() { # left_in_their_midst HOW
 	found=$(ask "$log" "SELECT count(*) FROM spans WHERE label = 'turn' AND unfinished = 0")
 	[ "$found" -ge "$ended" ] && [ "$found" -le $((ended + disturbed)) ] || fail "$found spans in the log, $ended had ended, $disturbed times it was disturbed" || return
 	[ "$(ask "$log" "SELECT lost_cnt FROM summaries")" -le "$disturbed" ] || fail "more was lost than the marks that were left" || return
+	[ "$(in_memory "$log" span | cut -d ' ' -f 2)" -ge $((2 * ended)) ] || fail "not all were marked in memory: $(in_memory "$log" span)" || return
 	"$reader" verify "$log" >"$tmp/$1.verified" || fail "$(cat "$tmp/$1.verified")"
 }
 
@@ -60,17 +68,18 @@ coroutines() {
 	[ "$(ask "$log" "SELECT count(*), sum(unfinished), sum(moved) FROM spans WHERE label = 'coroutine'")" = 50,0,50 ] || fail "not 50 coroutines" || return
 	[ "$(ask "$log" "SELECT count(*), sum(tid != end_tid), count(tag), sum(unfinished) FROM spans WHERE label = 'step' AND parent IN (SELECT id FROM spans WHERE label = 'coroutine')")" = 1000,1000,1000,0 ] ||
 		fail "not every step is whole" || return
-	[ "$(ask "$log" "SELECT lost_cnt FROM summaries")" = 0 ] || fail "events were lost"
+	[ "$(ask "$log" "SELECT lost_cnt FROM summaries")" = 0 ] || fail "events were lost" || return
+	# 50 begins and ends, each entered and left 21 times; 1000 steps
+	[ "$(in_memory "$log" span)" = "4200 4200" ] || fail "spans, and those in memory: $(in_memory "$log" span)"
 }
 
 # made_with NAME COMPILER OPTION...: a static program marks 500 times.
 made_with() {
-	printf '#include "txtrace.h"\n#include <unistd.h>\nint main(void) { while (!TXTRACE_ENABLED()) usleep(1000); for (int i = 0; i < 500; i++) { TXTRACE_SPAN_AS(span, "static"); TXTRACE_TAG(span, "t"); } return 0; }\n' >"$tmp/static.c"
-	"${@:2}" -O2 -Iinclude "$tmp/static.c" -o "$tmp/$1" || fail "it cannot be compiled" || return
+	printf '#include "shared_memory.h"\nint main(void) { while (!TXTRACE_ENABLED()) usleep(1000); wait_for_memory(); for (int i = 0; i < 500; i++) { TXTRACE_SPAN_AS(span, "static"); TXTRACE_TAG(span, "t"); } return 0; }\n' >"$tmp/static.c"
+	"${@:2}" -O2 -Iinclude -Itests/programs "$tmp/static.c" -o "$tmp/$1" || fail "it cannot be compiled" || return
 	"$recorder" -q -o "$tmp/$1.txtrace" -- "$tmp/$1" || fail "ended with $?" || return
 	[ "$(ask "$tmp/$1.txtrace" "SELECT count(*), count(tag), sum(unfinished) FROM spans WHERE label = 'static'")" = 500,500,0 ] || fail "not 500 spans" || return
-	# the first marks of a process go through the probe
-	[ "$("$reader" info --json "$tmp/$1.txtrace" | grep -c '"options":.*marks through shared memory')" = 1 ] || fail "the ring was not used"
+	[ "$(in_memory "$tmp/$1.txtrace" span)" = "1000 1000" ] || fail "spans, and those in memory: $(in_memory "$tmp/$1.txtrace" span)"
 }
 
 static_programs() {

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 
+#include "shared_memory.h"
 #include "truth.h"
 
 static volatile uint64_t ended_cnt;
@@ -97,6 +98,7 @@ int main(int argc, char **argv)
 	options_parse(specs, sizeof(specs) / sizeof(specs[0]),
 		      "cancelled: marks that are left in their midst", argc, argv);
 	truth_start(&truth);
+	wait_for_memory();
 	if (!strcmp(how, "jump"))
 		jump_out(cnt, &seed);
 	else

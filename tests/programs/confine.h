@@ -40,20 +40,22 @@ static inline void confine_docker(void)
 	confine_filter(filter, sizeof(filter) / sizeof(filter[0]));
 }
 
-/* Before authentication: mmap() and mprotect() may not ask for PROT_EXEC, or it is killed. */
-static inline void confine_openssh(void)
+/* mmap() with any of these bits in an argument is not allowed. */
+static inline void confine_mmap(uint32_t argument, uint32_t forbidden, uint32_t action)
 {
 	const struct sock_filter filter[] = {
 		CONFINEMENT_LOAD(nr),
 		CONFINEMENT_IF_CALL(SYS_mmap, 3),
-		CONFINEMENT_LOAD(args[2]),
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, ~(uint32_t)(PROT_READ | PROT_WRITE), 0, 1),
-		CONFINEMENT_RETURN(SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, argument),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, forbidden, 0, 1),
+		CONFINEMENT_RETURN(action),
 		CONFINEMENT_RETURN(SECCOMP_RET_ALLOW),
 	};
 
 	confine_filter(filter, sizeof(filter) / sizeof(filter[0]));
 }
+
+#define CONFINEMENT_ARGUMENT(number) ((uint32_t)offsetof(struct seccomp_data, args[number]))
 
 /* Its baseline policy: few flags and few advices. */
 static inline void confine_chromium(void)
@@ -72,21 +74,6 @@ static inline void confine_chromium(void)
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MADV_RANDOM, 2, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MADV_FREE, 1, 0),
 		CONFINEMENT_RETURN(SECCOMP_RET_ERRNO | EPERM),
-		CONFINEMENT_RETURN(SECCOMP_RET_ALLOW),
-	};
-
-	confine_filter(filter, sizeof(filter) / sizeof(filter[0]));
-}
-
-/* Nobody's: all shared memory is refused. */
-static inline void confine_refused(void)
-{
-	const struct sock_filter filter[] = {
-		CONFINEMENT_LOAD(nr),
-		CONFINEMENT_IF_CALL(SYS_mmap, 3),
-		CONFINEMENT_LOAD(args[3]),
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_SHARED, 0, 1),
-		CONFINEMENT_RETURN(SECCOMP_RET_ERRNO | ENOMEM),
 		CONFINEMENT_RETURN(SECCOMP_RET_ALLOW),
 	};
 
@@ -122,11 +109,14 @@ static inline void confine(const char *how)
 	if (!strcmp(how, "docker"))
 		confine_docker();
 	else if (!strcmp(how, "openssh"))
-		confine_openssh();
+		/* before authentication: no PROT_EXEC, or it is killed */
+		confine_mmap(CONFINEMENT_ARGUMENT(2), ~(uint32_t)(PROT_READ | PROT_WRITE),
+			     SECCOMP_RET_KILL_PROCESS);
 	else if (!strcmp(how, "chromium"))
 		confine_chromium();
 	else if (!strcmp(how, "refused"))
-		confine_refused();
+		/* no product's: all shared memory is refused */
+		confine_mmap(CONFINEMENT_ARGUMENT(3), MAP_SHARED, SECCOMP_RET_ERRNO | ENOMEM);
 	else if (!strcmp(how, "little-memory"))
 		confine_little_memory();
 	else

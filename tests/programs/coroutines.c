@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <ucontext.h>
 
+#include "shared_memory.h"
 #include "truth.h"
 
 #define STACK_BYTES (16 << 10)
@@ -84,6 +85,7 @@ int main(int argc, char **argv)
 	options_parse(specs, sizeof(specs) / sizeof(specs[0]),
 		      "coroutines: spans that go from thread to thread", argc, argv);
 	truth_start(&truth);
+	wait_for_memory();
 	coroutines = calloc(coroutine_cnt, sizeof(*coroutines));
 	must(coroutines, "no memory");
 	for (uint64_t i = 0; i < coroutine_cnt; i++) {

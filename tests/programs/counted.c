@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "confine.h"
+#include "shared_memory.h"
 #include "truth.h"
 
 static volatile uint64_t *open_progress(const char *path)
@@ -40,6 +41,8 @@ int main(int argc, char **argv)
 	if (*under)
 		confine(under);
 	truth_start(&truth);
+	if (*under)
+		wait_for_memory();
 	for (uint64_t i = 1; i <= turn_cnt; i++) {
 		txtrace_span_t turn = TXTRACE_BEGIN("turn");
 

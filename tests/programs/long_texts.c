@@ -3,6 +3,7 @@
  * Attributes that are longer than the kernel side copies, marked in shared memory: bytes in one place and in
  * pieces, and a string. Prints each as tests/programs/marks.c does.
  */
+#include "shared_memory.h"
 #include "truth.h"
 
 #define LONGEST 64000
@@ -17,16 +18,6 @@ static void print_bytes(const char *name, const char *type, txtrace_span_t span,
 	for (size_t i = 0; i < size && i < LONGEST; i++)
 		printf("%02x", (unsigned char)first[i]);
 	printf("\"}\n");
-}
-
-/* Until then, the probe tells what is marked. */
-static void wait_for_memory(void)
-{
-	while (!txtrace_object_ || !txtrace_object_->pool || !txtrace_object_->pool->accepted) {
-		TXTRACE_COUNTER("waits", 1);
-		usleep(1000);
-	}
-	TXTRACE_COUNTER("waits", 0);
 }
 
 static void mark_bytes(size_t size)
@@ -72,6 +63,7 @@ int main(int argc, char **argv)
 		bytes[i] = (char)(i * 7 + (i >> 8));
 	truth_start(&truth);
 	wait_for_memory();
+	TXTRACE_COUNTER("waits", 0);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		mark_bytes(sizes[i]);
 		mark_string(sizes[i]);
