@@ -90,6 +90,43 @@ musl_programs() {
 	made_with musl musl-gcc && made_with static-musl musl-gcc -static
 }
 
+# all_in_memory NAME OPTION... [-- COMMAND... counted]: what `counted` marks is recorded with these options; without a command, a copy of it is started beside.
+all_in_memory() {
+	local log=$tmp/$1.txtrace counted="$tmp/counted --turns 2000 --progress $tmp/$1.progress --under docker" recorder_pid
+	cp "$programs/counted" "$tmp/counted"
+	if [ "${*: -1}" = counted ]; then
+		# shellcheck disable=SC2086 # words
+		"$recorder" -q -o "$log" "${@:2:$#-2}" $counted >/dev/null || fail "$1: ended with $?" || return
+	else
+		"$recorder" -q -o "$log" "${@:2}" &
+		recorder_pid=$!
+		wait_for 60 is_recording $recorder_pid && $counted >/dev/null && kill -INT $recorder_pid && wait $recorder_pid || fail "$1: not recorded" || return
+	fi
+	[ "$(ask "$log" "SELECT count(*), sum(unfinished) FROM spans WHERE label = 'turn'")" = 2000,0 ] && [ "$(in_memory "$log" span)" = "8000 8000" ] ||
+		fail "$1: $(ask "$log" "SELECT count(*), sum(unfinished) FROM spans WHERE label = 'turn'") turns; spans, and those in memory: $(in_memory "$log" span)"
+}
+
+every_mode() {
+	all_in_memory timeline --sched timeline -- counted && all_in_memory ledger --sched ledger -- counted && all_in_memory off --sched off -- counted
+}
+
+# Not -a: it would take the memory of other tests' programs.
+every_target() {
+	all_in_memory exe --exe "$tmp/counted" && all_in_memory container -f -- unshare --pid --fork --mount --mount-proc counted
+}
+
+# The file has what was marked in memory before the trigger.
+flight() {
+	local log=$tmp/flight.txtrace
+	"$recorder" --flight 8M --trigger label=coroutine --trigger-max 1/h -o "$log" -- "$programs/coroutines" --count 50 --steps 20 2>"$tmp/flight.said" || fail "ended with $?: $(cat "$tmp/flight.said")" || return
+	[ "$(ask "$log" "SELECT count(*), sum(unfinished) FROM spans WHERE label = 'step'")" = 1000,0 ] || fail "$(ask "$log" "SELECT count(*), sum(unfinished) FROM spans WHERE label = 'step'") steps" || return
+	"$reader" info "$log" | grep -q '^trigger .*label=coroutine' || fail "no trigger is in the file" || return
+	"$reader" verify "$log" >"$tmp/flight.verified" || fail "$(cat "$tmp/flight.verified")"
+}
+
+check "in each mode of --sched" every_mode
+check "by executable, and in a container" every_target
+check "in the flight recorder" flight
 check "in the sandboxes of Docker and OpenSSH" sandboxes_that_allow_it
 check "in Chromium's, and where all shared memory is refused, through probes" sandboxes_that_refuse
 check "with little memory, through probes" little_memory
