@@ -105,7 +105,7 @@
  */
 typedef uint64_t txtrace_span_t;
 
-/* A part of what lies in several places. */
+/* One of several parts of a value. */
 struct txtrace_piece {
 	const void *data;
 	size_t size;
@@ -1150,7 +1150,7 @@ TXTRACE_INLINE_ void txtrace_key_(uint64_t kind, const char *name, const void *k
 	txtrace_text_(kind, 0, name, key, TXTRACE_LESS_(length, TXTRACE_TEXT_MAX_));
 }
 
-/* With a byte more it is told to be longer. */
+/* One byte more than fits says that there were more. */
 TXTRACE_INLINE_ void txtrace_bytes_(uint64_t id, const char *name, const void *data, uint64_t size)
 {
 	txtrace_text_(TXTRACE_MARK_ATTR_BYTES_, id, name, data, TXTRACE_LESS_(size, TXTRACE_TEXT_MAX_ + 1));
@@ -1159,7 +1159,7 @@ TXTRACE_INLINE_ void txtrace_bytes_(uint64_t id, const char *name, const void *d
 TXTRACE_DECLARE_(void txtrace_pieces_(uint64_t kind, uint64_t id, const char *name,
 				      const struct txtrace_piece *pieces, uint64_t cnt));
 
-/* As txtrace_text_, of what lies in several places. For the probe, the first bytes are put together. */
+/* As txtrace_text_, for bytes in several places. The probe gets a copy of the first of them. */
 TXTRACE_ONE_PER_OBJECT_ void txtrace_pieces_(uint64_t kind, uint64_t id, const char *name,
 					     const struct txtrace_piece *pieces, uint64_t cnt)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a begin and an end take where they stand, by the CPU's counter, hot or with the caches evicted
- * before: by txtrace's marks, or by those of a peer that tests/bench/peer_figures.py builds this with.
- * Prints the ns of each pair, less what an empty pair takes.
+ * How long a begin and an end take, by the CPU's counter, with warm caches or with the caches evicted
+ * before each pair: marks of txtrace, or of a peer that tests/bench/peer_figures.py builds this with.
+ * Prints the median in ns, less that of an empty pair.
  *
  *	mark_peers WHAT EVICTED-KIB PAIRS	WHAT: txtrace, or peer
  */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a begin and an end take beside LTTng-UST and uftrace: each tool has a process of its own, one after the other, in each round in another order."""
+"""A begin and an end, beside LTTng-UST and uftrace. Each tool has its own process; in each round they take turns in another order."""
 import os
 import random
 import shutil
@@ -75,7 +75,7 @@ class Peers:
 
 
 def peers(bench):
-    title("One mark (half a begin and end) where it stands, beside other tracers, ns")
+    title("One mark (half a begin and end), beside other tracers, ns")
     those = Peers(bench)
     names = {"ring": "txtrace-bpf --marks ring", "probe": "txtrace-bpf, through probes", "lttng": "LTTng-UST", "uftrace": "uftrace, a call or return"}
     try:

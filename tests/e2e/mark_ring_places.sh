@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Marks in shared memory where programs have little of it, or are confined, and where marks are left in their midst.
+# Marks in shared memory in each mode, of confined programs, and where marks are never completed.
 export TXTRACE_MARKS=ring
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh || exit
@@ -48,7 +48,7 @@ locked_memory() {
 }
 
 # The finished spans are those that the program has counted, and of each time that it was disturbed at most one that it had no time to count.
-left_in_their_midst() { # left_in_their_midst HOW
+never_completed() { # never_completed HOW
 	local log=$tmp/$1.txtrace ended disturbed found
 	"$recorder" -q -o "$log" -- "$programs/cancelled" --how "$1" >"$tmp/$1.out" 2>"$tmp/$1.said" || fail "ended with $?: $(cat "$tmp/$1.said")" || return
 	read -r _ ended _ disturbed <"$tmp/$1.out"
@@ -131,8 +131,8 @@ check "in the sandboxes of Docker and OpenSSH" sandboxes_that_allow_it
 check "in Chromium's, and where all shared memory is refused, through probes" sandboxes_that_refuse
 check "with little memory, through probes" little_memory
 check "with locked memory" locked_memory
-check "threads are cancelled within marks" left_in_their_midst cancel
-check "signal handlers jump out of marks" left_in_their_midst jump
+check "threads are cancelled within marks" never_completed cancel
+check "signal handlers jump out of marks" never_completed jump
 check "coroutines go from thread to thread" coroutines
 check "static programs, and link-time optimization" static_programs
 if command -v musl-gcc >/dev/null; then

@@ -95,8 +95,8 @@ int main(int argc, char **argv)
 	};
 	unsigned int seed = 5;
 
-	options_parse(specs, sizeof(specs) / sizeof(specs[0]),
-		      "cancelled: marks that are left in their midst", argc, argv);
+	options_parse(specs, sizeof(specs) / sizeof(specs[0]), "cancelled: marks that are never completed",
+		      argc, argv);
 	truth_start(&truth);
 	wait_for_memory();
 	if (!strcmp(how, "jump"))

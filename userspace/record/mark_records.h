@@ -17,7 +17,7 @@ struct mark_records {
 	void *context;
 };
 
-/* What programs have marked in memory, by the kind of record that it became. */
+/* Marks in memory, by the kind of record that they became. */
 struct mark_counts {
 	uint64_t marks[WIRE_KIND_COUNT];
 	uint64_t slots[WIRE_KIND_COUNT]; /* with those of their texts */

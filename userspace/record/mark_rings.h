@@ -43,7 +43,7 @@ struct mark_rings *mark_rings_new(const struct mark_rings_options *options); /* 
 /* The process has such a mapping: if it is a pool that an earlier recorder has left, it is ours now. */
 void mark_rings_see(struct mark_rings *marks, uint32_t tgid, uint64_t address);
 
-/* Of what the process has mapped now, another recorder reads something. */
+/* Whether another recorder reads memory that the process has mapped. */
 bool mark_rings_are_read(struct process_reader *reader, pid_t pid);
 
 /* A record of the kernel's; those that are about no pool are none of ours. 0 or a negative errno: final. */
@@ -60,8 +60,9 @@ int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns);
 bool mark_rings_have_more(const struct mark_rings *marks);
 
 /*
- * A thread tells of its stay when it leaves its CPU: most marks need not wait long. Asking the others
- * interrupts their CPUs, and waits for those.
+ * Whether threads that are on a CPU should be asked for their clocks. The others reported theirs when they
+ * left it, so most marks need not wait. Asking interrupts each CPU and waits for it: only if marks have
+ * waited long, or are many.
  */
 bool mark_rings_want_stays(const struct mark_rings *marks, uint64_t now_ns);
 

@@ -517,7 +517,7 @@ static bool is_given_up(const struct mark_pool *pool, struct lane *lane, uint64_
 	return lane->has_ended || now_ns - lane->missing_ns >= MARK_POOL_WAIT_NS;
 }
 
-/* Of the chunk that is being read. */
+/* How many slots of the chunk that is being read are taken. */
 static uint32_t taken_slots(const struct lane *lane, uint64_t position)
 {
 	return MARK_TURN(position) == lane->turn && MARK_USED(position) < MARK_CHUNK_SLOTS

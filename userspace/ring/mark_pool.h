@@ -77,7 +77,7 @@ void mark_pool_end_thread(struct mark_pool *pool, uint32_t tid, uint64_t end_ns)
 
 int mark_pool_drain(struct mark_pool *pool, uint64_t now_ns, const struct mark_pool_sink *sink);
 
-/* A slot is waited for: its mark is no older than this; UINT64_MAX: none is. */
+/* Marks that are still waited for are no older than this; UINT64_MAX: none is waited for. */
 uint64_t mark_pool_waits_since_ns(const struct mark_pool *pool);
 
 /* The program uses the probe from its next marks on. Once nobody marks: what is still to be read is there. */

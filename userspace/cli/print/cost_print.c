@@ -266,6 +266,14 @@ static void print_doubts(struct cli *cli, const struct cost_report *report)
 		      cli->out.file);
 }
 
+static bool has_marks_in_memory(const struct cost_sums *sums)
+{
+	for (enum cost_class of = 0; of < COST_CLASS_COUNT; of++)
+		if (sums->classes[of].memory_cnt)
+			return true;
+	return false;
+}
+
 int cost_print_notes(struct cli *cli, const struct cost_report *report)
 {
 	const struct cost_sums *sums = cost_report_sums(report);
@@ -278,8 +286,13 @@ int cost_print_notes(struct cli *cli, const struct cost_report *report)
 		      "one on this machine. The entry to a\n"
 		      "program was calibrated on one that does nothing, in a process of the recorder; run "
 		      "times of BPF programs were measured\n"
-		      "during a part of the capture.\n\n",
+		      "during a part of the capture.\n",
 		      cli->out.file);
+		if (has_marks_in_memory(sums))
+			fputs("A mark in shared memory was measured in memory of the recorder, with warm "
+			      "caches.\n",
+			      cli->out.file);
+		fputc('\n', cli->out.file);
 		if (!err)
 			err = print_totals(cli, sums);
 	} else if (!err) {

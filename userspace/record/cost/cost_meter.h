@@ -44,7 +44,7 @@ struct cost_meter_options {
 struct cost_meter *cost_meter_new(const struct cost_meter_options *options);
 void cost_meter_free(struct cost_meter *meter); /* NULL is allowed */
 
-/* Marks in shared memory count, too; `counts` lives longer. Tries what one takes: 2 ms. */
+/* Marks in shared memory count, too. `counts` must outlive the meter. Measures one mark, which takes 2 ms. */
 void cost_meter_see_marks(struct cost_meter *meter, const struct mark_counts *counts);
 
 void cost_meter_look_idle(struct cost_meter *meter);
