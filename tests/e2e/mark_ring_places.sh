@@ -73,6 +73,42 @@ coroutines() {
 	[ "$(in_memory "$log" span)" = "4200 4200" ] || fail "spans, and those in memory: $(in_memory "$log" span)"
 }
 
+# A child of vfork has its parent's memory, and marks as its parent; one of fork has its own.
+children_mark() {
+	local log=$tmp/children.txtrace
+	cat >"$tmp/children.c" <<-'END'
+		#include "shared_memory.h"
+		#include <sys/wait.h>
+		int main(void)
+		{
+			while (!TXTRACE_ENABLED())
+				usleep(1000);
+			wait_for_memory();
+			for (int i = 0; i < 200; i++) {
+				TXTRACE_SPAN_AS(span, "parent");
+				if (vfork() == 0) {
+					TXTRACE_EVENT(span, "by vfork");
+					_exit(0);
+				}
+				TXTRACE_EVENT(span, "behind");
+				if (i % 10 == 0 && fork() == 0) {
+					TXTRACE_SPAN("forked");
+					exit(0);
+				}
+				while (wait(NULL) > 0)
+					;
+			}
+			return 0;
+		}
+	END
+	gcc -O2 -Wall -Werror -Wno-deprecated-declarations -Iinclude -Itests/programs "$tmp/children.c" -o "$tmp/children" || fail "it cannot be compiled" || return
+	"$recorder" -q -f -o "$log" -- "$tmp/children" || fail "ended with $?" || return
+	[ "$(ask "$log" "SELECT sum(name = 'by vfork'), sum(name = 'behind'), count(DISTINCT tid) FROM instants i WHERE span IN (SELECT id FROM spans WHERE label = 'parent' AND unfinished = 0 AND tid = i.tid)")" = 200,200,1 ] ||
+		fail "not what the children of vfork marked" || return
+	[ "$(ask "$log" "SELECT sum(label = 'parent'), sum(label = 'forked'), count(DISTINCT pid) FROM spans")" = 200,20,21 ] || fail "not 200 spans of the parent and one of each child" || return
+	[ "$(in_memory "$log" mark | cut -d ' ' -f 2)" -ge 400 ] && [ "$(ask "$log" "SELECT lost_cnt FROM summaries")" = 0 ] || fail "marks, and those in memory: $(in_memory "$log" mark)"
+}
+
 # made_with NAME COMPILER OPTION...: a static program marks 500 times.
 made_with() {
 	printf '#include "shared_memory.h"\nint main(void) { while (!TXTRACE_ENABLED()) usleep(1000); wait_for_memory(); for (int i = 0; i < 500; i++) { TXTRACE_SPAN_AS(span, "static"); TXTRACE_TAG(span, "t"); } return 0; }\n' >"$tmp/static.c"
@@ -134,6 +170,7 @@ check "with locked memory" locked_memory
 check "threads are cancelled within marks" never_completed cancel
 check "signal handlers jump out of marks" never_completed jump
 check "coroutines go from thread to thread" coroutines
+check "children of vfork and fork mark" children_mark
 check "static programs, and link-time optimization" static_programs
 if command -v musl-gcc >/dev/null; then
 	check "programs with musl" musl_programs
