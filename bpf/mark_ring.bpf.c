@@ -20,11 +20,12 @@ struct {
 	__type(value, struct lanes);
 } thread_lanes SEC(".maps");
 
-__hidden void mark_ring_add_lane(uint64_t address)
+__hidden void mark_ring_add_lane(struct thread_clock *clock, uint64_t address)
 {
 	struct lanes *lanes = bpf_task_storage_get(&thread_lanes, bpf_get_current_task_btf(), 0,
 						   BPF_LOCAL_STORAGE_GET_F_CREATE);
 
+	clock->lanes = lanes && clock->lanes != LANES_UNKNOWN ? LANES_KNOWN : LANES_UNKNOWN;
 	if (!lanes)
 		return;
 #pragma unroll
@@ -70,7 +71,7 @@ __hidden int mark_ring_tell(struct task_struct *task, struct thread_clock *clock
 	struct wire_stay *event;
 	struct emit out;
 
-	if (!lanes || !has_marked(lanes))
+	if (clock->lanes == LANES_KNOWN && (!lanes || !has_marked(lanes)))
 		return 0;
 	/* it is not known which of the spans were hit by what is stolen in this stay */
 	if (steal_is_told())
@@ -96,7 +97,7 @@ int ask_current(void *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread_clock *clock = thread_clock_of(task);
 
-	if (clock && clock->has_lanes && phase != WIRE_PHASE_STOPPED)
+	if (clock && clock->lanes && phase != WIRE_PHASE_STOPPED)
 		mark_ring_tell(task, clock, MARK_RING_GOES_ON);
 	return 0;
 }

@@ -17,8 +17,11 @@
 
 extern const volatile bool cfg_has_mark_rings;
 
-/* The current thread has a lane with its position at that address. */
-void mark_ring_add_lane(uint64_t address);
+/*
+ * The current thread has a lane with its position at that address. If there is
+ * no memory to note that, it tells its clocks at each switch.
+ */
+void mark_ring_add_lane(struct thread_clock *clock, uint64_t address);
 
 /* Its memory is gone with its program. */
 void mark_ring_forget(struct task_struct *task);
@@ -37,7 +40,7 @@ int mark_ring_tell(struct task_struct *task, struct thread_clock *clock, uint64_
 static __always_inline void mark_ring_leave(struct task_struct *task, struct thread_clock *clock,
 					    uint64_t end_ns)
 {
-	if (cfg_has_mark_rings && clock->has_lanes)
+	if (cfg_has_mark_rings && clock->lanes)
 		mark_ring_tell(task, clock, end_ns);
 }
 

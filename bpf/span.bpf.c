@@ -380,10 +380,8 @@ static __noinline int ring_announce(struct pt_regs *ctx)
 
 	if (!clock)
 		return 0;
-	if (lane && cfg_has_mark_rings) {
-		mark_ring_add_lane(pool + lane * MARK_PLACE_BYTES);
-		clock->has_lanes = 1;
-	}
+	if (lane && cfg_has_mark_rings)
+		mark_ring_add_lane(clock, pool + lane * MARK_PLACE_BYTES);
 	event = emit_reserve(&out, WIRE_POOL, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, WIRE_POOL, bpf_ktime_get_ns());

@@ -42,6 +42,12 @@ struct open_wait { /* small: whoever starts a thread's clocks has them in its fr
 	uint8_t padding[3];
 };
 
+enum lanes_known {
+	LANES_NONE = 0,
+	LANES_KNOWN = 1,
+	LANES_UNKNOWN = 2, /* there are some, and no memory to note which */
+};
+
 struct thread_clock { /* small, too: 5.10 has 512 bytes for the frames of a program and all that it calls */
 	struct wire_clocks clocks; /* up to now.since_ns */
 	struct state_clock now;
@@ -53,7 +59,7 @@ struct thread_clock { /* small, too: 5.10 has 512 bytes for the frames of a prog
 	uint32_t reported_steal;   /* its lowest bits when the clocks were last taken along */
 	/* there was a mark in this stay on a CPU, and the steal clock is late, or the mark did not read it */
 	uint8_t is_stolen_shared;
-	uint8_t has_lanes;         /* it marks in memory that it shares with the recorder, see mark_ring.h */
+	uint8_t lanes;             /* enum lanes_known: in which it marks, see mark_ring.h */
 	uint8_t padding[2];
 };
 

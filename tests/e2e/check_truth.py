@@ -251,6 +251,8 @@ def check_identity(problems, where, truth, span):
     for name in ("lower_bound", "unfinished", "loss"):
         problems.check(not span[name], where, f"is marked as {name}")
     problems.equal(where, "keyed", span["keyed"], "key_text" in truth)
+    if len(truth["stays"]) == 1 and not truth["detached_ns"]:
+        problems.equal(where, "tid", span["tid"], truth["stays"][0]["tid"])
     for name in ("begin_ns", "end_ns", "wall_ns", "work_ns", "detached_ns"):
         problems.within(where, name, span[name], truth[name], CLOCK_NS, CLOCK_NS)
 
