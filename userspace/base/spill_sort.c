@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define CURSOR_BYTES_MIN 4096u
 #define CURSOR_BYTES_MAX (1u << 20)
 
@@ -231,20 +233,16 @@ static int spill(struct spill_sort *sort)
 {
 	struct cursor run = { .offset = sort->file_bytes };
 	int err;
+	struct cursor *grown;
 
 	if (sort->fd < 0)
 		sort->fd = open_file(sort->directory);
 	if (sort->fd < 0)
 		return sort->fd;
-	if (sort->cursor_cnt == sort->cursor_size) {
-		size_t size = sort->cursor_size ? 2 * sort->cursor_size : 16;
-		struct cursor *grown = reallocarray(sort->cursors, size, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		sort->cursors = grown;
-		sort->cursor_size = size;
-	}
+	grown = array_grow(sort->cursors, &sort->cursor_size, sort->cursor_cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	sort->cursors = grown;
 	err = sort_entries(sort);
 	if (!err)
 		err = write_run(sort);
@@ -256,15 +254,12 @@ static int spill(struct spill_sort *sort)
 
 static int grow(struct spill_sort *sort, uint32_t length)
 {
-	if (sort->entry_cnt == sort->entry_size) {
-		size_t size = sort->entry_size ? 2 * sort->entry_size : 64;
-		struct entry *grown = reallocarray(sort->entries, size, sizeof(*grown));
+	struct entry *entries = array_grow(sort->entries, &sort->entry_size, sort->entry_cnt,
+					   sizeof(*entries));
 
-		if (!grown)
-			return -ENOMEM;
-		sort->entries = grown;
-		sort->entry_size = size;
-	}
+	if (!entries)
+		return -ENOMEM;
+	sort->entries = entries;
 	if (!sort->bytes || length > sort->byte_size - sort->byte_cnt) {
 		size_t size = sort->byte_size ? 2 * sort->byte_size : 4096;
 		char *grown;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/shorten.h"
 #include "base/text.h"
 
@@ -74,20 +75,16 @@ void table_free(struct table *table)
 static struct piece *add_piece(struct table *table, size_t offset, const char *style)
 {
 	struct piece *piece;
+	struct piece *grown;
 
 	if (table->err)
 		return NULL;
-	if (table->piece_cnt == table->piece_size) {
-		size_t size = table->piece_size ? table->piece_size * 2 : 64;
-		struct piece *grown = reallocarray(table->pieces, size, sizeof(*grown));
-
-		if (!grown) {
-			table->err = -ENOMEM;
-			return NULL;
-		}
-		table->pieces = grown;
-		table->piece_size = size;
+	grown = array_grow(table->pieces, &table->piece_size, table->piece_cnt, sizeof(*grown));
+	if (!grown) {
+		table->err = -ENOMEM;
+		return NULL;
 	}
+	table->pieces = grown;
 	piece = &table->pieces[table->piece_cnt++];
 	*piece = (struct piece){ .offset = offset, .length = table->text.length - offset, .style = style };
 	return piece;

@@ -22,6 +22,8 @@
 #include "export/thread_slices.h"
 #include "export/timeline.h"
 
+#include "base/array.h"
+
 #define DEPTH_MAX 1024
 #define STACK_CNT_MAX (1 << 20)
 #define THREAD_MAX 131072
@@ -205,19 +207,15 @@ static int number_stack(struct firefox *firefox, struct stack_node node, uint32_
 {
 	uint32_t *known = key_map_find(&firefox->stack_numbers, &node, sizeof(node));
 	bool is_new;
+	struct stack_node *nodes;
 
 	*number = known ? *known : NO_STACK;
 	if (known || firefox->node_cnt >= STACK_CNT_MAX)
 		return 0;
-	if (firefox->node_cnt == firefox->node_size) {
-		size_t size = firefox->node_size ? 2 * firefox->node_size : 1024;
-		struct stack_node *nodes = reallocarray(firefox->nodes, size, sizeof(*nodes));
-
-		if (!nodes)
-			return -ENOMEM;
-		firefox->nodes = nodes;
-		firefox->node_size = size;
-	}
+	nodes = array_grow(firefox->nodes, &firefox->node_size, firefox->node_cnt, sizeof(*nodes));
+	if (!nodes)
+		return -ENOMEM;
+	firefox->nodes = nodes;
 	known = key_map_add(&firefox->stack_numbers, &node, sizeof(node), &is_new);
 	if (!known)
 		return -ENOMEM;

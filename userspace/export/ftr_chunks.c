@@ -16,6 +16,8 @@
 #include "base/utf8.h"
 #include "export/ftr_writer.h"
 
+#include "base/array.h"
+
 #define BLOCK_BYTES (64u << 10)
 #define BLOCKS_BYTES_MAX (32u << 20)	 /* of all streams; beyond it all are written */
 #define DICTIONARY_BYTES_MAX (64u << 20) /* texts beyond it are written again where they come again */
@@ -502,15 +504,12 @@ static void put_row(struct chunks *chunks, struct bytes *bytes, const struct ftr
 
 static int add_entry(struct block *block, const struct ftr_row *row, size_t at)
 {
-	if (block->entry_cnt == block->entry_size) {
-		size_t size = block->entry_size ? block->entry_size * 2 : 16;
-		struct entry *entries = reallocarray(block->entries, size, sizeof(*entries));
+	struct entry *entries = array_grow(block->entries, &block->entry_size, block->entry_cnt,
+					   sizeof(*entries));
 
-		if (!entries)
-			return -ENOMEM;
-		block->entries = entries;
-		block->entry_size = size;
-	}
+	if (!entries)
+		return -ENOMEM;
+	block->entries = entries;
 	if (block->entry_cnt == 0) {
 		block->begin_ps = row->begin_ps;
 		block->end_ps = row->end_ps;

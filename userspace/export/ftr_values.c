@@ -7,17 +7,15 @@
 #include "analyze/track_names.h"
 #include "export/ftr_export.h"
 
+#include "base/array.h"
+
 static int add_value(struct ftr *ftr, const struct ftr_value *value)
 {
-	if (ftr->value_cnt == ftr->value_size) {
-		size_t size = ftr->value_size ? ftr->value_size * 2 : 32;
-		struct ftr_value *values = reallocarray(ftr->values, size, sizeof(*values));
+	struct ftr_value *values = array_grow(ftr->values, &ftr->value_size, ftr->value_cnt, sizeof(*values));
 
-		if (!values)
-			return -ENOMEM;
-		ftr->values = values;
-		ftr->value_size = size;
-	}
+	if (!values)
+		return -ENOMEM;
+	ftr->values = values;
 	ftr->values[ftr->value_cnt++] = *value;
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SIZE 64
+#include "base/array.h"
 
 void otlp_list_release(struct otlp_list *list)
 {
@@ -30,18 +30,13 @@ struct otlp_attributes otlp_list_get(const struct otlp_list *list)
 static struct otlp_attribute *append(struct otlp_list *list, struct txtrace_string name, enum otlp_type type)
 {
 	struct otlp_attribute *item;
+	struct otlp_attribute *grown = array_grow(list->items, &list->size, list->cnt, sizeof(*grown));
 
-	if (list->cnt == list->size) {
-		size_t size = list->size ? list->size * 2 : FIRST_SIZE;
-		struct otlp_attribute *grown = reallocarray(list->items, size, sizeof(*grown));
-
-		if (!grown) {
-			list->err = -ENOMEM;
-			return NULL;
-		}
-		list->items = grown;
-		list->size = size;
+	if (!grown) {
+		list->err = -ENOMEM;
+		return NULL;
 	}
+	list->items = grown;
 	item = &list->items[list->cnt++];
 	*item = (struct otlp_attribute){ .name = name, .type = type };
 	return item;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/string_pool.h"
 #include "base/text.h"
 
@@ -199,20 +200,16 @@ static char *text_of(struct txtrace_string string, bool is_truncated)
 char *packet_text(struct packet_writer *writer, struct txtrace_string string, bool is_truncated)
 {
 	char *text;
+	char **texts;
 
 	if (writer->err)
 		return no_text;
-	if (writer->text_cnt == writer->text_size) {
-		size_t size = writer->text_size ? 2 * writer->text_size : 16;
-		char **texts = reallocarray(writer->texts, size, sizeof(*texts));
-
-		if (!texts) {
-			writer->err = -ENOMEM;
-			return no_text;
-		}
-		writer->texts = texts;
-		writer->text_size = size;
+	texts = array_grow(writer->texts, &writer->text_size, writer->text_cnt, sizeof(*texts));
+	if (!texts) {
+		writer->err = -ENOMEM;
+		return no_text;
 	}
+	writer->texts = texts;
 	text = text_of(string, is_truncated);
 	if (!text) {
 		writer->err = -ENOMEM;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ARG_CNT 32
+#include "base/array.h"
+
 
 static struct txtrace_string literal(const char *text)
 {
@@ -26,17 +27,13 @@ void args_release(struct picture_args *args)
 
 static void append(struct picture_args *args, struct picture_arg arg)
 {
-	if (args->cnt == args->size) {
-		size_t size = args->size ? 2 * args->size : FIRST_ARG_CNT;
-		struct picture_arg *grown = reallocarray(args->args, size, sizeof(*grown));
+	struct picture_arg *grown = array_grow(args->args, &args->size, args->cnt, sizeof(*grown));
 
-		if (!grown) {
-			args->err = -ENOMEM;
-			return;
-		}
-		args->args = grown;
-		args->size = size;
+	if (!grown) {
+		args->err = -ENOMEM;
+		return;
 	}
+	args->args = grown;
 	args->args[args->cnt++] = arg;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "log/format/sui_marks.h"
 
 #define FILE_BYTES_MAX (100u << 20) /* of Sui's writer; a file exceeds it by its last batch */
@@ -45,6 +46,7 @@ int sui_files_mark(struct sui_files *files, const struct txtrace_string *name)
 	struct sui_file_mark mark;
 	char text[64];
 	size_t at;
+	struct sui_file_mark *marks;
 
 	if (name->length == 0 || name->length >= sizeof(text))
 		return 0;
@@ -54,15 +56,10 @@ int sui_files_mark(struct sui_files *files, const struct txtrace_string *name)
 		return 0;
 	if (files->mark_cnt >= MARK_MAX)
 		return 1;
-	if (files->mark_cnt == files->mark_size) {
-		size_t size = files->mark_size ? 2 * files->mark_size : 16;
-		struct sui_file_mark *marks = reallocarray(files->marks, size, sizeof(*marks));
-
-		if (!marks)
-			return -ENOMEM;
-		files->marks = marks;
-		files->mark_size = size;
-	}
+	marks = array_grow(files->marks, &files->mark_size, files->mark_cnt, sizeof(*marks));
+	if (!marks)
+		return -ENOMEM;
+	files->marks = marks;
 	for (at = files->mark_cnt++; at > 0 && files->marks[at - 1].batch > mark.batch; at--)
 		files->marks[at] = files->marks[at - 1];
 	files->marks[at] = mark;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 #define NS_PER_S 1000000000u
@@ -29,17 +30,11 @@ void sui_pack_free(struct sui_pack *pack)
 
 int sui_pack_add(struct sui_pack *pack, const struct sui_pack_event *event)
 {
-	struct sui_pack_event *events = pack->events;
+	struct sui_pack_event *events = array_grow(pack->events, &pack->size, pack->cnt, sizeof(*events));
 
-	if (pack->cnt == pack->size) {
-		size_t size = pack->size ? pack->size * 2 : 16;
-
-		events = reallocarray(events, size, sizeof(*events));
-		if (!events)
-			return -ENOMEM;
-		pack->events = events;
-		pack->size = size;
-	}
+	if (!events)
+		return -ENOMEM;
+	pack->events = events;
 	events[pack->cnt++] = *event;
 	return 0;
 }

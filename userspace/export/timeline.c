@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "log/format/record_table.h"
 
 #define FIRST_NEST_CNT 8
@@ -41,17 +42,14 @@ static void forget(struct nest_row *row)
 
 static int push(struct nest_row *row, struct nest nest)
 {
+	struct nest *nests;
+
 	if (row->budget->left <= 0 && row->cnt >= FIRST_NEST_CNT)
 		forget(row);
-	if (row->cnt == row->size) {
-		size_t size = row->size ? 2 * row->size : FIRST_NEST_CNT;
-		struct nest *nests = reallocarray(row->nests, size, sizeof(*nests));
-
-		if (!nests)
-			return -ENOMEM;
-		row->nests = nests;
-		row->size = size;
-	}
+	nests = array_grow(row->nests, &row->size, row->cnt, sizeof(*nests));
+	if (!nests)
+		return -ENOMEM;
+	row->nests = nests;
 	row->nests[row->cnt++] = nest;
 	row->budget->left--;
 	return 0;
@@ -91,7 +89,6 @@ int nest_row_take(struct nest_row *row, uint64_t begin_ns, uint64_t end_ns)
 	err = push(row, nest);
 	return err ? err : 1;
 }
-
 
 bool span_is_of_thread(const struct txtrace_span *span)
 {

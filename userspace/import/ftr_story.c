@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define SORT_BYTES (64u << 20)
 #define SMALL_ID_MAX (1u << 22) /* ids of texts that are indexes of an array; the writer counts from 0 */
 
@@ -65,11 +67,8 @@ void ftr_story_release(struct ftr_story *story)
 /* Room for one more in an array of pointers. */
 static int grow(void *array, size_t cnt)
 {
-	void **items;
+	void **items = array_grow_unnoted(*(void **)array, cnt, sizeof(void *));
 
-	if (cnt & (cnt - 1)) /* it is full at powers of two, and at 0 */
-		return 0;
-	items = reallocarray(*(void **)array, cnt > 0 ? cnt * 2 : 1, sizeof(void *));
 	if (!items)
 		return -ENOMEM;
 	*(void **)array = items;
@@ -235,7 +234,6 @@ int ftr_story_add_transaction(struct ftr_story *story, const struct ftr_transact
 
 int ftr_story_add_relation(struct ftr_story *story, uint64_t name, uint64_t from, uint64_t to)
 {
-	size_t cnt = story->relation_size > 0 ? story->relation_size * 2 : 256;
 	struct item item = { FTR_ITEM_RELATION, from, to, name, 0, UINT64_MAX };
 	struct ftr_relation *relations;
 
@@ -243,13 +241,11 @@ int ftr_story_add_relation(struct ftr_story *story, uint64_t name, uint64_t from
 		story->late_relation_cnt++;
 		return put(story, &item, NULL, 0);
 	}
-	if (story->relation_cnt == story->relation_size) {
-		relations = reallocarray(story->relations, cnt, sizeof(*relations));
-		if (!relations)
-			return -ENOMEM;
-		story->relations = relations;
-		story->relation_size = cnt;
-	}
+	relations = array_grow(story->relations, &story->relation_size, story->relation_cnt,
+			       sizeof(*relations));
+	if (!relations)
+		return -ENOMEM;
+	story->relations = relations;
 	story->relations[story->relation_cnt++] = (struct ftr_relation){ .name = name,
 									 .from = from,
 									 .to = to };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/id_map.h"
 
 #define TEXT_MAX 60000u /* of what becomes a string of the log */
@@ -343,14 +344,11 @@ static int charge_span(struct fvm_story *story, struct fvm_span *span, uint32_t 
 	while (i < span->sum_cnt && span->sums[i].name != name)
 		i++;
 	if (i == span->sum_cnt) {
-		if ((span->sum_cnt & (span->sum_cnt - 1)) == 0) {
-			struct sum *sums = reallocarray(span->sums, span->sum_cnt > 0 ? span->sum_cnt * 2 : 1,
-							sizeof(*sums));
+		struct sum *sums = array_grow_unnoted(span->sums, span->sum_cnt, sizeof(*sums));
 
-			if (!sums)
-				return -ENOMEM;
-			span->sums = sums;
-		}
+		if (!sums)
+			return -ENOMEM;
+		span->sums = sums;
 		span->sums[span->sum_cnt++] = (struct sum){ .name = name };
 	}
 	add(story, &span->sums[i].milligas, amount);

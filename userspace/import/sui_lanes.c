@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/key_map.h"
 #include "base/string_pool.h"
 
@@ -94,16 +95,12 @@ static int add_object(struct sui_lanes *lanes, const char *name)
 {
 	uint32_t number;
 	int err;
+	uint32_t *objects = array_grow(lanes->objects, &lanes->object_size, lanes->object_cnt,
+				       sizeof(*objects));
 
-	if (lanes->object_cnt == lanes->object_size) {
-		size_t size = lanes->object_size ? 2 * lanes->object_size : 1024;
-		uint32_t *objects = reallocarray(lanes->objects, size, sizeof(*objects));
-
-		if (!objects)
-			return -ENOMEM;
-		lanes->objects = objects;
-		lanes->object_size = size;
-	}
+	if (!objects)
+		return -ENOMEM;
+	lanes->objects = objects;
 	err = string_pool_add(lanes->names, name, strlen(name), &number);
 	if (!err)
 		lanes->objects[lanes->object_cnt++] = number;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/string_pool.h"
 #include "base/temporary_file.h"
 
@@ -217,20 +218,16 @@ static int write_all(int fd, const uint8_t *bytes, size_t length, uint64_t offse
 static int spill(struct row_groups *groups, struct group *group, const struct bytes *rows)
 {
 	int err;
+	struct chunk *chunks;
 
 	if (groups->fd < 0)
 		groups->fd = temporary_file_open(NULL);
 	if (groups->fd < 0)
 		return groups->fd;
-	if (group->chunk_cnt == group->chunk_capacity) {
-		size_t capacity = group->chunk_capacity ? 2 * group->chunk_capacity : 16;
-		struct chunk *chunks = reallocarray(group->chunks, capacity, sizeof(*chunks));
-
-		if (!chunks)
-			return -ENOMEM;
-		group->chunks = chunks;
-		group->chunk_capacity = capacity;
-	}
+	chunks = array_grow(group->chunks, &group->chunk_capacity, group->chunk_cnt, sizeof(*chunks));
+	if (!chunks)
+		return -ENOMEM;
+	group->chunks = chunks;
 	err = write_all(groups->fd, rows->at, rows->length, groups->file_bytes);
 	if (err)
 		return err;

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 #define RARE 0.01 /* of a kind for each span: less is not compared */
 
 static const struct {
@@ -32,16 +34,13 @@ int figure_list_want(struct run_set *set)
 
 static int add(struct comparison *comparison, uint32_t label, struct metric metric)
 {
-	size_t size = comparison->figure_size ? 2 * comparison->figure_size : 64;
 	struct compared_figure *grown = comparison->figures;
 
-	if (comparison->figure_cnt == comparison->figure_size) {
-		grown = reallocarray(grown, size, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		comparison->figures = grown;
-		comparison->figure_size = size;
-	}
+	grown = array_grow(comparison->figures, &comparison->figure_size, comparison->figure_cnt,
+			   sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	comparison->figures = grown;
 	grown[comparison->figure_cnt++] = (struct compared_figure){ .label = label, .metric = metric };
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "analyze/compare/gate_figure.h"
 #include "analyze/compare/permutation.h"
+#include "base/array.h"
 #include "base/glob.h"
 
 const char *const gate_result_names[] = {
@@ -113,16 +114,12 @@ static const char *find_metric(const struct run_set *set, const struct gate_rule
 
 static int add_case(struct gate *gate, struct gate_case added)
 {
-	size_t size = gate->case_size ? 2 * gate->case_size : 16;
 	struct gate_case *grown = gate->cases;
 
-	if (gate->case_cnt == gate->case_size) {
-		grown = reallocarray(grown, size, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		gate->cases = grown;
-		gate->case_size = size;
-	}
+	grown = array_grow(gate->cases, &gate->case_size, gate->case_cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	gate->cases = grown;
 	grown[gate->case_cnt++] = added;
 	return 0;
 }

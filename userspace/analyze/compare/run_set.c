@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define WINDOWS_WANTED 12 /* of a side */
 #define FEW_RUNS 2
 #define SPANS_ABOVE 5
@@ -157,17 +159,13 @@ double label_unit_extra(const struct label_unit *unit, uint32_t key)
 
 static int add_label(struct run_set *set, struct txtrace_string name, uint32_t *number)
 {
-	size_t size = set->label_size ? set->label_size * 2 : 16;
 	struct compare_label **grown = set->by_label, *label;
 	int err;
 
-	if (set->label_cnt == set->label_size) {
-		grown = reallocarray(set->by_label, size, sizeof(struct compare_label *));
-		if (!grown)
-			return -ENOMEM;
-		set->by_label = grown;
-		set->label_size = size;
-	}
+	grown = array_grow(set->by_label, &set->label_size, set->label_cnt, sizeof(struct compare_label *));
+	if (!grown)
+		return -ENOMEM;
+	set->by_label = grown;
 	grown[set->label_cnt] = calloc(1, sizeof(**grown));
 	if (!grown[set->label_cnt])
 		return -ENOMEM;
@@ -201,16 +199,13 @@ struct compare_label *run_set_find_label(const struct run_set *set, struct txtra
 struct label_unit *run_set_add_unit(struct run_set *set, uint32_t number, int side, uint32_t unit)
 {
 	struct compare_label *label = set->by_label[number];
-	size_t size = label->unit_size[side] ? label->unit_size[side] * 2 : 4;
 	struct label_unit *grown = label->units[side];
 
-	if (label->unit_cnt[side] == label->unit_size[side]) {
-		grown = reallocarray(grown, size, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		label->units[side] = grown;
-		label->unit_size[side] = size;
-	}
+	grown = array_grow(label->units[side], &label->unit_size[side], label->unit_cnt[side],
+			   sizeof(*grown));
+	if (!grown)
+		return NULL;
+	label->units[side] = grown;
 	grown += label->unit_cnt[side]++;
 	*grown = (struct label_unit){ .unit = unit };
 	return grown;

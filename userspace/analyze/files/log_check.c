@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analyze/merge_plan.h"
+#include "base/array.h"
 #include "log/format/record_table.h"
 #include "analyze/span_set.h"
 #include "base/saturating.h"
@@ -435,7 +436,7 @@ static struct span_note **collect_unresolved(const struct log_check *check, cons
 					     size_t *cnt)
 {
 	struct span_note **list = NULL, **grown, *note;
-	size_t size = 0;
+	size_t room = 0;
 
 	*cnt = 0;
 	for (size_t i = 0; (note = span_set_next(check->spans, &i));) {
@@ -443,15 +444,12 @@ static struct span_note **collect_unresolved(const struct log_check *check, cons
 
 		if (note->flags & REFERENCE_DEFINED || (found && found->flags & REFERENCE_DEFINED))
 			continue;
-		if (*cnt == size) {
-			size = size ? 2 * size : 64;
-			grown = reallocarray(list, size, sizeof(*list));
-			if (!grown) {
-				free(list);
-				return NULL;
-			}
-			list = grown;
+		grown = array_grow(list, &room, *cnt, sizeof(*list));
+		if (!grown) {
+			free(list);
+			return NULL;
 		}
+		list = grown;
 		list[(*cnt)++] = note;
 	}
 	if (*cnt > 0)

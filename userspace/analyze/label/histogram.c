@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/saturating.h"
 #include "base/string_pool.h"
 
@@ -77,13 +78,12 @@ void histogram_free(struct histogram *histogram)
 
 static int grow(struct histogram *histogram)
 {
-	size_t size = histogram->row_size ? histogram->row_size * 2 : 16;
-	struct histogram_row **grown = reallocarray(histogram->by_label, size, sizeof(*grown));
+	struct histogram_row **grown = array_grow(histogram->by_label, &histogram->row_size,
+						  histogram->row_cnt, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
 	histogram->by_label = grown;
-	histogram->row_size = size;
 	return 0;
 }
 
@@ -91,7 +91,7 @@ static int make_row(struct histogram *histogram, const struct txtrace_string *la
 		    struct histogram_row **row)
 {
 	uint32_t number;
-	int err = histogram->row_cnt == histogram->row_size ? grow(histogram) : 0;
+	int err = grow(histogram);
 
 	*row = err ? NULL : calloc(1, sizeof(**row));
 	if (!*row)

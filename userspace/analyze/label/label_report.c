@@ -7,6 +7,7 @@
 
 #include "analyze/span_programs.h"
 #include "analyze/root_overlap.h"
+#include "base/array.h"
 #include "base/saturating.h"
 #include "base/string_pool.h"
 
@@ -122,20 +123,19 @@ static int find_rest(struct label_report *report, struct label_row **row)
 
 static int grow_rows(struct label_report *report)
 {
-	size_t size = report->row_size ? report->row_size * 2 : 16;
-	struct label_row **grown = reallocarray(report->by_label, size, sizeof(*grown));
+	struct label_row **grown = array_grow(report->by_label, &report->row_size, report->row_cnt,
+					      sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
 	report->by_label = grown;
-	report->row_size = size;
 	return 0;
 }
 
 static int make_row(struct label_report *report, const struct txtrace_string *label, struct label_row **row)
 {
 	uint32_t number;
-	int err = report->row_cnt == report->row_size ? grow_rows(report) : 0;
+	int err = grow_rows(report);
 
 	*row = err ? NULL : calloc(1, sizeof(**row));
 	if (!*row)

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 #define DEPTH_MAX 256
 
 /* A thread that is walked back to a moment: that of the begin of the wait that it ended. */
@@ -29,16 +31,11 @@ static int add_step(struct walk *walk, uint64_t from_ns, enum window_state state
 	struct critical_path *path = walk->path;
 	struct path_step *step;
 	uint64_t since_ns;
+	struct path_step *grown = array_grow(path->steps, &path->size, path->cnt, sizeof(*grown));
 
-	if (path->cnt == path->size) {
-		size_t size = path->size ? path->size * 2 : 64;
-		struct path_step *grown = reallocarray(path->steps, size, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		path->steps = grown;
-		path->size = size;
-	}
+	if (!grown)
+		return -ENOMEM;
+	path->steps = grown;
 	step = &path->steps[path->cnt++];
 	*step = (struct path_step){ .from_ns = from_ns,
 				    .to_ns = walk->now_ns,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/span_value.h"
+#include "base/array.h"
 
 #define STRING_MAX 4096
 
@@ -147,13 +148,11 @@ static int own_strings(struct entry *entry)
 
 static int grow(struct span_top *top)
 {
-	size_t size = top->size ? top->size * 2 : 32;
-	struct entry *grown = reallocarray(top->entries, size, sizeof(*grown));
+	struct entry *grown = array_grow(top->entries, &top->size, top->cnt, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
 	top->entries = grown;
-	top->size = size;
 	return 0;
 }
 
@@ -164,7 +163,7 @@ int span_top_add(struct span_top *top, const struct txtrace_span *span, struct t
 
 	if (top->limit == 0 || (top->cnt == top->limit && !is_before(&entry, &top->entries[0])))
 		return 0;
-	if (top->cnt < top->limit && top->cnt == top->size) {
+	if (top->cnt < top->limit) {
 		err = grow(top);
 		if (err)
 			return err;

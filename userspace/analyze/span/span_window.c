@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 #define KEYED_SCOPE (1ULL << 32) /* above every pid */
 #define FINDER_SHARE 4		 /* a quarter of the budget is the finder's */
 
@@ -70,15 +72,11 @@ static bool take(struct span_window *window, size_t bytes)
 /* Room for one more in an array; returns where it is, or NULL: no memory. */
 static void *one_more(void **array, size_t *cnt, size_t *size, size_t bytes)
 {
-	if (*cnt == *size) {
-		size_t grown_size = *size ? *size * 2 : 16;
-		void *grown = reallocarray(*array, grown_size, bytes);
+	void *grown = array_grow(*array, size, *cnt, bytes);
 
-		if (!grown)
-			return NULL;
-		*array = grown;
-		*size = grown_size;
-	}
+	if (!grown)
+		return NULL;
+	*array = grown;
 	return (char *)*array + (*cnt)++ * bytes;
 }
 

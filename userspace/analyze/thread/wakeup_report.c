@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/id_map.h"
 #include "base/saturating.h"
 
@@ -96,18 +97,14 @@ static int find_sleeper(struct wakeup_report *report, const struct txtrace_run *
 
 static int note_idle(struct wakeup_report *report, const struct wakeup_idle *idle)
 {
-	size_t size = report->idle_size ? report->idle_size * 2 : 64;
 	struct wakeup_idle *grown;
 
 	if (report->all_idle_cnt++ >= WAKEUP_IDLE_MAX)
 		return 0;
-	if (report->idle_cnt == report->idle_size) {
-		grown = reallocarray(report->idle, size, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		report->idle = grown;
-		report->idle_size = size;
-	}
+	grown = array_grow(report->idle, &report->idle_size, report->idle_cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	report->idle = grown;
 	report->idle[report->idle_cnt++] = *idle;
 	return 0;
 }

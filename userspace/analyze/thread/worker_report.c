@@ -8,6 +8,7 @@
 #include "analyze/tree/child_lanes.h"
 #include "analyze/thread/queue_history.h"
 #include "analyze/thread_names.h"
+#include "base/array.h"
 #include "base/glob.h"
 #include "base/id_map.h"
 #include "base/saturating.h"
@@ -108,16 +109,12 @@ void worker_report_free(struct worker_report *report)
 
 static int make_worker(struct worker_report *report, uint32_t pid, uint32_t tid, struct worker **made)
 {
-	size_t size = report->worker_size ? report->worker_size * 2 : 64;
 	struct worker *worker, **grown;
 
-	if (report->worker_cnt == report->worker_size) {
-		grown = reallocarray(report->workers, size, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		report->workers = grown;
-		report->worker_size = size;
-	}
+	grown = array_grow(report->workers, &report->worker_size, report->worker_cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	report->workers = grown;
 	worker = calloc(1, sizeof(*worker));
 	if (!worker || id_map_put(&report->by_thread, pid, tid, worker)) {
 		free(worker);
@@ -196,7 +193,6 @@ static void leave_out_stretches(const struct worker *worker, struct worker_parke
 
 static int note_parked(struct worker_report *report, struct worker *worker, struct worker_parked parked)
 {
-	size_t size = worker->parked_size ? worker->parked_size * 2 : 8;
 	struct worker_parked *grown;
 
 	leave_out_stretches(worker, &parked);
@@ -209,13 +205,10 @@ static int note_parked(struct worker_report *report, struct worker *worker, stru
 		report->is_coarse = true;
 		memmove(worker->parked, worker->parked + 1, --worker->parked_cnt * sizeof(*worker->parked));
 	}
-	if (worker->parked_cnt == worker->parked_size) {
-		grown = reallocarray(worker->parked, size, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		worker->parked = grown;
-		worker->parked_size = size;
-	}
+	grown = array_grow(worker->parked, &worker->parked_size, worker->parked_cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	worker->parked = grown;
 	worker->parked[worker->parked_cnt++] = parked;
 	return 0;
 }
@@ -243,7 +236,6 @@ static void take_out_parked(struct worker_report *report, struct worker *worker,
 /* Stays come in the order of their ends: so only what was last can be a part of this one. */
 static int add_stretch(struct worker_report *report, struct worker *worker, struct stretch stay)
 {
-	size_t size = worker->stretch_size ? worker->stretch_size * 2 : 8;
 	struct stretch *grown;
 
 	while (worker->stretch_cnt > 0 &&
@@ -266,13 +258,10 @@ static int add_stretch(struct worker_report *report, struct worker *worker, stru
 		memmove(worker->stretches, worker->stretches + WORKER_STRETCH_MAX / 2,
 			worker->stretch_cnt * sizeof(*worker->stretches));
 	}
-	if (worker->stretch_cnt == worker->stretch_size) {
-		grown = reallocarray(worker->stretches, size, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		worker->stretches = grown;
-		worker->stretch_size = size;
-	}
+	grown = array_grow(worker->stretches, &worker->stretch_size, worker->stretch_cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	worker->stretches = grown;
 	worker->stretches[worker->stretch_cnt++] = stay;
 	increase(&worker->row.in_spans_ns, stay.end_ns - stay.begin_ns);
 	return 0;

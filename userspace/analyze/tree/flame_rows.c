@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/saturating.h"
 
 const char *const flame_weights[] = {
@@ -31,16 +32,12 @@ static uint64_t weigh(const struct tree_node *node, enum flame_weight weight)
 
 static int add_row(struct flame_rows *rows, const struct flame_row *row)
 {
-	size_t size = rows->size ? rows->size * 2 : 64;
 	struct flame_row *grown;
 
-	if (rows->cnt == rows->size) {
-		grown = reallocarray(rows->rows, size, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		rows->rows = grown;
-		rows->size = size;
-	}
+	grown = array_grow(rows->rows, &rows->size, rows->cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	rows->rows = grown;
 	rows->rows[rows->cnt++] = *row;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/saturating.h"
 
 #define NUMBER_CNT_MAX (TREE_STACK_MAX / 2)
@@ -29,6 +30,7 @@ void flame_stacks_release(struct flame_stacks *stacks)
 int flame_stacks_number(struct flame_stacks *stacks, uint64_t stack, uint32_t *number)
 {
 	uintptr_t known = (uintptr_t)id_map_get(&stacks->numbers, stacks->capture, stack);
+	struct txtrace_string *grown;
 
 	if (known) {
 		*number = stacks->first_number + (uint32_t)(known - 1);
@@ -36,15 +38,10 @@ int flame_stacks_number(struct flame_stacks *stacks, uint64_t stack, uint32_t *n
 	}
 	if (stacks->cnt >= NUMBER_CNT_MAX)
 		return -ENOSPC;
-	if (stacks->cnt == stacks->size) {
-		size_t size = stacks->size ? stacks->size * 2 : 256;
-		struct txtrace_string *grown = reallocarray(stacks->names, size, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		stacks->names = grown;
-		stacks->size = size;
-	}
+	grown = array_grow(stacks->names, &stacks->size, stacks->cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	stacks->names = grown;
 	if (id_map_put(&stacks->numbers, stacks->capture, stack, (void *)(uintptr_t)(stacks->cnt + 1)))
 		return -ENOMEM;
 	*number = stacks->first_number + (uint32_t)stacks->cnt;

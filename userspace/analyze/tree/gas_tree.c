@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "log/format/fvm_marks.h"
 
 #define NAME_MAX_CNT 4096u /* of charges; the import tells no more apart */
@@ -77,14 +78,11 @@ static int add_sum(struct gas_sums *sums, uint32_t name, int64_t milligas)
 	while (i < sums->cnt && sums->sums[i].name != name)
 		i++;
 	if (i == sums->cnt) {
-		if ((sums->cnt & (sums->cnt - 1)) == 0) { /* it is full */
-			struct gas_sum *more = reallocarray(sums->sums, sums->cnt > 0 ? sums->cnt * 2 : 1,
-							    sizeof(*more));
+		struct gas_sum *more = array_grow_unnoted(sums->sums, sums->cnt, sizeof(*more));
 
-			if (!more)
-				return -ENOMEM;
-			sums->sums = more;
-		}
+		if (!more)
+			return -ENOMEM;
+		sums->sums = more;
 		sums->sums[sums->cnt++] = (struct gas_sum){ .name = name };
 	}
 	gas_add(&sums->sums[i].milligas, milligas);
@@ -174,18 +172,14 @@ static int add_span(struct gas_tree *tree, const struct txtrace_span *record)
 {
 	struct gas_span *span;
 	int err = find_open(tree, record->pid, record->id, &span);
+	struct gas_span **spans;
 
 	if (err)
 		return err;
-	if (tree->span_cnt == tree->span_size) {
-		size_t size = tree->span_size > 0 ? tree->span_size * 2 : 256;
-		struct gas_span **spans = reallocarray(tree->spans, size, sizeof(struct gas_span *));
-
-		if (!spans)
-			return -ENOMEM;
-		tree->spans = spans;
-		tree->span_size = size;
-	}
+	spans = array_grow(tree->spans, &tree->span_size, tree->span_cnt, sizeof(*spans));
+	if (!spans)
+		return -ENOMEM;
+	tree->spans = spans;
 	id_map_remove(&tree->open, record->pid, record->id);
 	tree->spans[tree->span_cnt++] = span;
 	span->id = record->id;

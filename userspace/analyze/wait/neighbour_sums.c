@@ -6,6 +6,8 @@
 #include "analyze/wait/neighbour_sums.h"
 #include "base/saturating.h"
 
+#include "base/array.h"
+
 #define ENTRY_BYTES 48 /* in a map, about */
 
 struct sum_row {
@@ -111,18 +113,15 @@ static int row_of(struct neighbour_sums *sums, uint64_t high, uint64_t low, cons
 		  size_t *row)
 {
 	uintptr_t known = (uintptr_t)id_map_get(&sums->row_of, high, low);
+	struct sum_row *more;
 
 	*row = known ? known - 1 : ROW_REST;
 	if (known || !spend(sums, sizeof(*fresh) + ENTRY_BYTES))
 		return 0;
-	if (sums->row_cnt == sums->row_size) {
-		struct sum_row *more = reallocarray(sums->rows, sums->row_size * 2, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		sums->rows = more;
-		sums->row_size *= 2;
-	}
+	more = array_grow(sums->rows, &sums->row_size, sums->row_cnt, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	sums->rows = more;
 	sums->rows[sums->row_cnt] = *fresh;
 	*row = sums->row_cnt++;
 	return id_map_put(&sums->row_of, high, low, (void *)(uintptr_t)(*row + 1));
@@ -160,6 +159,7 @@ static int number_of(struct neighbour_sums *sums, const struct neighbour_key *ke
 {
 	uint64_t names = (uint64_t)key->name << 32 | key->label;
 	uint64_t thread = (uint64_t)key->pid << 32 | key->tid;
+	struct neighbour_key *more;
 	uintptr_t known;
 
 	*number = key->kind == NEIGHBOUR_IDLE	      ? IDLE
@@ -174,15 +174,10 @@ static int number_of(struct neighbour_sums *sums, const struct neighbour_key *ke
 	}
 	if (sums->neighbour_cnt >= UINT32_MAX || !spend(sums, sizeof(*key) + ENTRY_BYTES))
 		return 0;
-	if (sums->neighbour_cnt == sums->neighbour_size) {
-		struct neighbour_key *more = reallocarray(sums->neighbours, sums->neighbour_size * 2,
-							  sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		sums->neighbours = more;
-		sums->neighbour_size *= 2;
-	}
+	more = array_grow(sums->neighbours, &sums->neighbour_size, sums->neighbour_cnt, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	sums->neighbours = more;
 	sums->neighbours[sums->neighbour_cnt] = *key;
 	*number = (uint32_t)sums->neighbour_cnt++;
 	return id_map_put(&sums->neighbour_of, thread, names, (void *)((uintptr_t)*number + 1));

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "log/format/record_table.h"
 
 #define GAP_MAX 65536
@@ -58,17 +59,14 @@ static void halve(struct time_gaps *gaps)
 
 static int add(struct time_gaps *gaps, uint64_t first_ns, uint64_t last_ns)
 {
+	struct time_gap *more;
+
 	if (gaps->cnt == GAP_MAX)
 		halve(gaps);
-	if (gaps->cnt == gaps->size) {
-		size_t size = gaps->size ? gaps->size * 2 : 16;
-		struct time_gap *more = reallocarray(gaps->gaps, size, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		gaps->gaps = more;
-		gaps->size = size;
-	}
+	more = array_grow(gaps->gaps, &gaps->size, gaps->cnt, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	gaps->gaps = more;
 	gaps->gaps[gaps->cnt++] = (struct time_gap){ first_ns < last_ns ? first_ns : last_ns, last_ns };
 	return 0;
 }

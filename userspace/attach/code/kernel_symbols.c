@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define LAST_PART_BYTES 4096 /* of what has no symbol behind it */
 
 /* "ffffffff81592b20 T filemap_fault\t[module]", terminated. */
@@ -27,15 +29,11 @@ static bool parse_line(char *line, struct kernel_symbol *symbol)
 
 static int add(struct kernel_symbols *symbols, const struct kernel_symbol *symbol)
 {
-	if ((symbols->cnt & (symbols->cnt - 1)) == 0) {
-		struct kernel_symbol *grown = reallocarray(symbols->symbols,
-							   symbols->cnt ? symbols->cnt * 2 : 1,
-							   sizeof(*grown));
+	struct kernel_symbol *grown = array_grow_unnoted(symbols->symbols, symbols->cnt, sizeof(*grown));
 
-		if (!grown)
-			return -ENOMEM;
-		symbols->symbols = grown;
-	}
+	if (!grown)
+		return -ENOMEM;
+	symbols->symbols = grown;
 	symbols->symbols[symbols->cnt++] = *symbol;
 	return 0;
 }

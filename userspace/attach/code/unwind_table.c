@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define REMEMBERED_MAX 8
 
 /* By these an entry tells its machine. */
@@ -216,24 +218,19 @@ static int compare(const void *left, const void *right)
 
 static int list_functions(struct unwind_table *table)
 {
-	size_t offset = 0, next, size = 0;
+	size_t offset = 0, next, room = 0;
 	struct cursor entry;
 
 	for (; table->cnt < UNWIND_FUNCTION_MAX && entry_at(table, offset, &entry, &next); offset = next) {
-		struct unwind_function function = { .entry = (uint32_t)offset };
+		struct unwind_function function = { .entry = (uint32_t)offset }, *grown;
 		struct common common;
 
 		if (!read_function(table, &entry, &common, &function.begin, &function.end))
 			continue;
-		if (table->cnt == size) {
-			struct unwind_function *grown = reallocarray(table->functions,
-								     size = size ? size * 2 : 64,
-								     sizeof(*grown));
-
-			if (!grown)
-				return -ENOMEM;
-			table->functions = grown;
-		}
+		grown = array_grow(table->functions, &room, table->cnt, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		table->functions = grown;
 		table->functions[table->cnt++] = function;
 	}
 	if (table->cnt > 0)

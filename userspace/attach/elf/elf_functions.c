@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/elf/elf_reader.h"
+#include "base/array.h"
 
 #define BUILD_ID_MAX 64
 
@@ -106,18 +107,15 @@ static const char *plain_name(struct elf_functions *functions, const char *name)
 {
 	size_t length = strcspn(name, "@");
 	char *plain;
+	char **grown;
 
 	if (!name[length] || !length)
 		return name;
-	if (functions->plain_cnt == functions->plain_size) {
-		size_t size = functions->plain_size ? functions->plain_size * 2 : 64;
-		char **grown = reallocarray(functions->plain_names, size, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		functions->plain_names = grown;
-		functions->plain_size = size;
-	}
+	grown = array_grow(functions->plain_names, &functions->plain_size, functions->plain_cnt,
+			   sizeof(*grown));
+	if (!grown)
+		return NULL;
+	functions->plain_names = grown;
 	plain = strndup(name, length);
 	if (plain)
 		functions->plain_names[functions->plain_cnt++] = plain;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "attach/elf/elf_segments.h"
+#include "base/array.h"
 
 #define NOTE_SECTION ".note.stapsdt"
 #define BASE_SECTION ".stapsdt.base"
@@ -165,18 +166,16 @@ static bool note_decode(const struct elf_file *file, struct elf_note *note, cons
 
 static int notes_add(struct elf_notes *notes, const struct elf_note *note)
 {
+	struct elf_note *grown;
+
 	if (notes->cnt >= ELF_NOTE_MAX) {
 		notes->skipped_cnt++;
 		return 0;
 	}
-	if ((notes->cnt & (notes->cnt - 1)) == 0) {
-		size_t capacity = notes->cnt ? notes->cnt * 2 : 1;
-		struct elf_note *grown = reallocarray(notes->notes, capacity, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		notes->notes = grown;
-	}
+	grown = array_grow_unnoted(notes->notes, notes->cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	notes->notes = grown;
 	notes->notes[notes->cnt++] = *note;
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "attach/probes/link_opener.h"
 #include "attach/probes/probe_path.h"
 #include "attach/probes/uprobe_multi.h"
+#include "base/array.h"
 
 #define UPROBE_BYTES_MAX 16 /* of an instruction on x86; that of the kernel */
 #define CLOSE_THREAD_MAX 64
@@ -79,15 +80,11 @@ static const struct probe_site *sites_of(const struct probe_sites *sites, const 
 
 static struct probe_link *links_reserve(struct probe_links *links)
 {
-	if (links->cnt == links->capacity) {
-		size_t capacity = links->capacity ? links->capacity * 2 : 16;
-		struct probe_link *grown = reallocarray(links->links, capacity, sizeof(*grown));
+	struct probe_link *grown = array_grow(links->links, &links->capacity, links->cnt, sizeof(*grown));
 
-		if (!grown)
-			return NULL;
-		links->links = grown;
-		links->capacity = capacity;
-	}
+	if (!grown)
+		return NULL;
+	links->links = grown;
 	return &links->links[links->cnt];
 }
 

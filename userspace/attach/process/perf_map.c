@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 /* Moves *at behind the number. */
 static bool take_hexadecimal(const char **at, const char *end, uint64_t *number)
 {
@@ -80,24 +82,19 @@ static void cut_overlaps(struct perf_map *map)
 
 int perf_map_parse(struct perf_map *map, char *text, size_t length)
 {
-	size_t size = 0, at = 0;
+	size_t room = 0, at = 0;
 
 	*map = (struct perf_map){ .text = text };
 	while (at < length && map->cnt < PERF_MAP_CNT_MAX) {
 		const char *newline = memchr(text + at, '\n', length - at);
 		size_t line = newline ? (size_t)(newline - text) - at : length - at;
+		struct perf_map_entry *grown = array_grow(map->entries, &room, map->cnt, sizeof(*grown));
 
-		if (map->cnt == size) {
-			struct perf_map_entry *grown = reallocarray(map->entries,
-								    size = size ? size * 2 : 256,
-								    sizeof(*grown));
-
-			if (!grown) {
-				perf_map_release(map);
-				return -ENOMEM;
-			}
-			map->entries = grown;
+		if (!grown) {
+			perf_map_release(map);
+			return -ENOMEM;
 		}
+		map->entries = grown;
 		map->entries[map->cnt].order = (uint32_t)map->cnt;
 		map->cnt += parse_line(text + at, line, &map->entries[map->cnt]);
 		at += line + 1;

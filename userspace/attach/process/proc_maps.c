@@ -12,6 +12,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define DELETED " (deleted)"
 
 /* The number at *text, which must end with `end`; moves *text behind that. */
@@ -93,14 +95,11 @@ static bool parse_line(char *line, struct proc_mapping *mapping)
 
 static int maps_add(struct proc_maps *maps, const struct proc_mapping *mapping)
 {
-	if ((maps->cnt & (maps->cnt - 1)) == 0) {
-		size_t capacity = maps->cnt ? maps->cnt * 2 : 1;
-		struct proc_mapping *grown = reallocarray(maps->mappings, capacity, sizeof(*grown));
+	struct proc_mapping *grown = array_grow_unnoted(maps->mappings, maps->cnt, sizeof(*grown));
 
-		if (!grown)
-			return -ENOMEM;
-		maps->mappings = grown;
-	}
+	if (!grown)
+		return -ENOMEM;
+	maps->mappings = grown;
 	maps->mappings[maps->cnt++] = *mapping;
 	return 0;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 void foreign_warn(struct foreign_plan *plan, const char *format, ...)
 {
 	char text[sizeof(plan->warnings[0].text)];
@@ -36,15 +38,11 @@ uint64_t foreign_label_address(struct foreign_plan *plan, const char *label)
 
 int foreign_add_spot(struct foreign_search *search, const struct probe_spot *spot)
 {
-	if ((search->spot_cnt & (search->spot_cnt - 1)) == 0) {
-		struct probe_spot *grown = reallocarray(search->spots,
-							search->spot_cnt ? 2 * search->spot_cnt : 1,
-							sizeof(*grown));
+	struct probe_spot *grown = array_grow_unnoted(search->spots, search->spot_cnt, sizeof(*grown));
 
-		if (!grown)
-			return -ENOMEM;
-		search->spots = grown;
-	}
+	if (!grown)
+		return -ENOMEM;
+	search->spots = grown;
 	search->spots[search->spot_cnt++] = *spot;
 	return 0;
 }

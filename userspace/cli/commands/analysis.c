@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/glob.h"
 #include "base/units.h"
 #include "cli/files/capture_info.h"
@@ -14,16 +15,15 @@
 
 void row_list_add(struct row_list *list, const void *row)
 {
-	const void **grown;
+	const void **grown = list->err ? NULL
+				       : array_grow(list->rows, &list->size, list->cnt, sizeof(*grown));
 
-	if (list->cnt == list->size && !list->err) {
-		list->size = list->size ? 2 * list->size : 64;
-		grown = reallocarray(list->rows, list->size, sizeof(*grown));
-		list->rows = grown ? grown : list->rows;
-		list->err = grown ? 0 : -ENOMEM;
+	if (!grown) {
+		list->err = list->err ? list->err : -ENOMEM;
+		return;
 	}
-	if (!list->err)
-		list->rows[list->cnt++] = row;
+	list->rows = grown;
+	list->rows[list->cnt++] = row;
 }
 
 void *row_list_make(struct row_list *list, size_t bytes)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -105,20 +106,17 @@ static int add_stack(struct stacks *stacks, const struct text *stack, int64_t am
 {
 	bool is_new;
 	int64_t *sum = key_map_add(&stacks->sums, stack->bytes, stack->length, &is_new);
+	char **more;
 
 	if (!sum)
 		return -ENOMEM;
 	gas_add(sum, amount);
 	if (!is_new)
 		return 0;
-	if ((stacks->cnt & (stacks->cnt - 1)) == 0) {
-		char **more = reallocarray(stacks->stacks, stacks->cnt > 0 ? stacks->cnt * 2 : 1,
-					   sizeof(char *));
-
-		if (!more)
-			return -ENOMEM;
-		stacks->stacks = more;
-	}
+	more = array_grow_unnoted(stacks->stacks, stacks->cnt, sizeof(char *));
+	if (!more)
+		return -ENOMEM;
+	stacks->stacks = more;
 	stacks->stacks[stacks->cnt] = strdup(stack->bytes);
 	return stacks->stacks[stacks->cnt] ? (stacks->cnt++, 0) : -ENOMEM;
 }

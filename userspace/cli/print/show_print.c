@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "cli/print/ledger_part.h"
@@ -45,15 +46,11 @@ struct waterfall {
 
 static int add_line(struct waterfall *waterfall, const struct line *line)
 {
-	if (waterfall->cnt == waterfall->size) {
-		size_t size = waterfall->size ? waterfall->size * 2 : 64;
-		struct line *grown = reallocarray(waterfall->lines, size, sizeof(*grown));
+	struct line *grown = array_grow(waterfall->lines, &waterfall->size, waterfall->cnt, sizeof(*grown));
 
-		if (!grown)
-			return -ENOMEM;
-		waterfall->lines = grown;
-		waterfall->size = size;
-	}
+	if (!grown)
+		return -ENOMEM;
+	waterfall->lines = grown;
 	waterfall->lines[waterfall->cnt] = *line;
 	waterfall->lines[waterfall->cnt++].stay_ns = line->stay == WINDOW_NO_SPAN
 							     ? UINT64_MAX

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/saturating.h"
 #include "base/shorten.h"
 #include "base/units.h"
@@ -268,16 +269,12 @@ static int collect_labels(struct tree_printer *printer, const struct tree_node *
 	for (const struct tree_node *child = node->first_child; !err && child; child = child->next) {
 		struct txtrace_string name = span_tree_name(printer->tree, child);
 		struct text text = { 0 };
+		char **grown = array_grow(printer->labels, &printer->label_size, printer->label_cnt,
+					  sizeof(*grown));
 
-		if (printer->label_cnt == printer->label_size) {
-			size_t size = printer->label_size ? 2 * printer->label_size : 64;
-			char **grown = reallocarray(printer->labels, size, sizeof(*grown));
-
-			if (!grown)
-				return -ENOMEM;
-			printer->labels = grown;
-			printer->label_size = size;
-		}
+		if (!grown)
+			return -ENOMEM;
+		printer->labels = grown;
 		text_append_escaped(&text, name.bytes, name.length);
 		if (!text.bytes)
 			return -ENOMEM;
@@ -342,15 +339,11 @@ int tree_collect_rows(const struct span_tree *tree, const struct tree_node *node
 	int err = 0;
 
 	for (const struct tree_node *child = node->first_child; !err && child; child = child->next) {
-		if (rows->cnt == rows->size) {
-			size_t size = rows->size ? 2 * rows->size : 64;
-			struct tree_row *grown = reallocarray(rows->rows, size, sizeof(*grown));
+		struct tree_row *grown = array_grow(rows->rows, &rows->size, rows->cnt, sizeof(*grown));
 
-			if (!grown)
-				return -ENOMEM;
-			rows->rows = grown;
-			rows->size = size;
-		}
+		if (!grown)
+			return -ENOMEM;
+		rows->rows = grown;
 		rows->rows[rows->cnt] = (struct tree_row){ .tree = tree,
 							   .node = child,
 							   .row = rows->cnt,

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/named_output.h"
 #include "log/file/file_number.h"
 #include "log/format/log_format.h"
@@ -172,15 +173,11 @@ static bool is_log(const struct file_series *series, const char *name, uint64_t 
 
 static int note_older(struct older_files *older, uint64_t number, uint64_t bytes)
 {
-	if (older->cnt == older->capacity) {
-		size_t capacity = older->capacity ? older->capacity * 2 : 32;
-		struct older_file *list = reallocarray(older->list, capacity, sizeof(*list));
+	struct older_file *list = array_grow(older->list, &older->capacity, older->cnt, sizeof(*list));
 
-		if (!list)
-			return -ENOMEM;
-		older->list = list;
-		older->capacity = capacity;
-	}
+	if (!list)
+		return -ENOMEM;
+	older->list = list;
 	older->list[older->cnt++] = (struct older_file){ .number = number, .bytes = bytes };
 	older->bytes += bytes;
 	return 0;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "log/read/block_walk.h"
 
 #define PARTIAL ".partial"
@@ -134,15 +135,11 @@ struct numbers {
 
 static int add_number(struct numbers *numbers, uint64_t number)
 {
-	uint64_t *more;
+	uint64_t *more = array_grow(numbers->numbers, &numbers->capacity, numbers->cnt, sizeof(*more));
 
-	if (numbers->cnt == numbers->capacity) {
-		numbers->capacity = numbers->capacity ? numbers->capacity * 2 : 64;
-		more = realloc(numbers->numbers, numbers->capacity * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		numbers->numbers = more;
-	}
+	if (!more)
+		return -ENOMEM;
+	numbers->numbers = more;
 	numbers->numbers[numbers->cnt++] = number;
 	return 0;
 }

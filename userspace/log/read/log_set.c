@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 void log_set_release(struct log_set *set)
 {
 	for (size_t i = 0; i < set->cnt; i++)
@@ -60,15 +62,11 @@ void log_set_describe(struct block_walk *walk, struct log_set_file *file)
 
 static int add(struct log_set *set, const char *path, struct block_walk *walk)
 {
-	struct log_set_file *files;
+	struct log_set_file *files = array_grow(set->files, &set->capacity, set->cnt, sizeof(*files));
 
-	if (set->cnt == set->capacity) {
-		set->capacity = set->capacity ? set->capacity * 2 : 4;
-		files = realloc(set->files, set->capacity * sizeof(*files));
-		if (!files)
-			return -ENOMEM;
-		set->files = files;
-	}
+	if (!files)
+		return -ENOMEM;
+	set->files = files;
 	files = &set->files[set->cnt];
 	*files = (struct log_set_file){ .path = strdup(path) };
 	if (!files->path)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attach/code/stack_unwind.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/string_pool.h"
 #include "base/text.h"
@@ -233,6 +234,8 @@ int code_stacks_look(struct code_stacks *stacks, uint32_t tgid)
 
 int code_stacks_use(struct code_stacks *stacks, uint64_t stack)
 {
+	uint32_t *used;
+
 	if (stack == 0 || stack > string_pool_count(stacks->stacks))
 		return 0;
 	if (stack >= stacks->is_used_size) {
@@ -250,15 +253,10 @@ int code_stacks_use(struct code_stacks *stacks, uint64_t stack)
 	}
 	if (stacks->is_used[stack])
 		return 0;
-	if (stacks->used_cnt == stacks->used_size) {
-		size_t size = stacks->used_size ? stacks->used_size * 2 : 256;
-		uint32_t *grown = reallocarray(stacks->used, size, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		stacks->used = grown;
-		stacks->used_size = size;
-	}
+	used = array_grow(stacks->used, &stacks->used_size, stacks->used_cnt, sizeof(*used));
+	if (!used)
+		return -ENOMEM;
+	stacks->used = used;
 	stacks->is_used[stack] = 1;
 	stacks->used[stacks->used_cnt++] = (uint32_t)stack;
 	return 0;

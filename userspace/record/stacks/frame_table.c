@@ -9,6 +9,7 @@
 #include "attach/code/kernel_symbols.h"
 #include "attach/process/process_reader.h"
 #include "attach/code/symbolizer.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/id_map.h"
 
@@ -122,6 +123,7 @@ static int find_or_add(struct frame_table *table, uint64_t space, uint64_t addre
 		       bool *is_new)
 {
 	uintptr_t known = (uintptr_t)id_map_get(&table->numbers, space, address);
+	struct frame *grown;
 
 	*is_new = false;
 	if (!known && table->cnt >= FRAME_MAX) {
@@ -133,15 +135,10 @@ static int find_or_add(struct frame_table *table, uint64_t space, uint64_t addre
 		*number = (uint32_t)(known - 1);
 		return 0;
 	}
-	if (table->cnt == table->size) {
-		size_t size = table->size ? table->size * 2 : 256;
-		struct frame *grown = reallocarray(table->frames, size, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		table->frames = grown;
-		table->size = size;
-	}
+	grown = array_grow(table->frames, &table->size, table->cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	table->frames = grown;
 	if (id_map_put(&table->numbers, space, address, (void *)(uintptr_t)(table->cnt + 1)))
 		return -ENOMEM;
 	*number = (uint32_t)table->cnt;
