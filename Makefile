@@ -81,6 +81,7 @@ pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
 EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c zlib libcbor)
 SQL_LIBS     = $(call pkg,--libs,sqlite3)
+TOP_LIBS     = $(call pkg,--libs,ncursesw)
 # libiberty is not needed: without it, Rust names stay as the compiler wrote them. It has no pkg-config file.
 LIBIBERTY   := $(shell printf '\043include <libiberty/demangle.h>\nint main(void) { return !rust_demangle_callback; }\n' | \
 	$(CC) $(SYSROOT_FLAG) -x c -o /dev/null - -liberty >/dev/null 2>&1 && echo -liberty)
@@ -160,7 +161,7 @@ inputs = $(filter %.c %.o %.a,$^)
 
 $(BUILD)/txtrace: $(BUILD)/userspace/main/txtrace.o $(BUILD)/libpure.a $(BUILD)/link.line
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) -lm
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) $(TOP_LIBS) -lm
 
 $(BUILD)/txtrace-bpf: $(BUILD)/userspace/main/txtrace_bpf.o $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/link.line
 	$(call say,LINK,$@)
@@ -264,13 +265,13 @@ vpath test_%.c $(sort $(dir $(UNIT_SOURCES)))
 $(BUILD)/unit/%: %.c $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
 	$(call say,UNIT,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CPPFLAGS) -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) -lcmocka -lm
+	$(Q)$(CC) $(ALL_CPPFLAGS) -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) $(TOP_LIBS) -lcmocka -lm
 
 # What the tests of the command line need, such as make_log, which writes a log from a text.
 $(BUILD)/cli/%: tests/cli/%.c $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
 	$(call say,HELPER,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) -lm
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) $(TOP_LIBS) -lm
 
 # A fuzz target with libFuzzer's main where SANITIZE names it (clang), else with one that takes files.
 IS_FUZZING := $(findstring fuzzer,$(SANITIZE))
@@ -278,7 +279,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(if $(IS_FUZZING),,tests/fuzz/corpus_main.c) $(
 	$(call say,FUZZER,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(if $(IS_FUZZING),-DWITH_LIBFUZZER -fsanitize=fuzzer) -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) \
-		$(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) -lm
+		$(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) $(TOP_LIBS) -lm
 
 # What the tests of tests/e2e know of the scheduler's own account.
 $(ACCOUNT): tests/account/sched_account.c $(BUILD)/account/sched_account_bpf.skel.h $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
@@ -298,14 +299,14 @@ $(BUILD)/account/%.bpf.o: tests/account/%.bpf.c $(SHARED)/bpf.line
 # Attributes a recorded stream, without the kernel.
 $(BUILD)/replay: tests/replay/replay.c $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) -lm
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) $(TOP_LIBS) -lm
 
 # With BPF programs of their own where NAME.bpf.c is there: those measure the floor, programs that do nothing.
 $(BPF_BENCHES): $(BUILD)/bench/%: $(BUILD)/bench/%_bpf.skel.h
 $(BENCHES): $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
 	$(call say,BENCH,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CPPFLAGS) -I$(@D) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) -lm
+	$(Q)$(CC) $(ALL_CPPFLAGS) -I$(@D) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) $(TOP_LIBS) -lm
 
 $(BUILD)/bench/%_bpf.skel.h: $(BUILD)/bench/%.bpf.o
 	$(call say,SKEL,$@)

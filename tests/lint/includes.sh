@@ -38,11 +38,13 @@ analyze/span:     wait .
 analyze/thread:   tree wait .
 analyze/compare:  wait .
 analyze/files:    .
+analyze/live:     tree .
 cli/.:
 cli/files:        .
 cli/print:        files .
 cli/verdict:      print files .
-cli/commands:     verdict print files .
+cli/top:          print files .
+cli/commands:     top verdict print files .
 attach/process:
 attach/elf:       process
 attach/code:      elf process

@@ -86,14 +86,14 @@ static unsigned int list_find(const struct quantile *quantile, uint64_t value)
 }
 
 /* Counts it in the neighbour that is nearer, if there is any. */
-static void list_add_nearest(struct quantile *quantile, unsigned int at, uint64_t value)
+static void list_add_nearest(struct quantile *quantile, unsigned int at, uint64_t value, uint64_t cnt)
 {
 	if (quantile->list_cnt == 0)
 		return;
 	if (at == quantile->list_cnt ||
 	    (at > 0 && value - quantile->list[at - 1].value < quantile->list[at].value - value))
 		at--;
-	quantile->list[at].cnt++;
+	quantile->list[at].cnt += cnt;
 }
 
 static int list_grow(struct quantile *quantile, size_t *grown_bytes)
@@ -202,21 +202,22 @@ static int make_pages(struct quantile *quantile, size_t *grown_bytes)
 }
 
 /* Counts it at that end of the nearest page which is next to it. There is one. */
-static int pages_add_nearest(struct quantile *quantile, uint32_t idx, size_t *grown_bytes)
+static int pages_add_nearest(struct quantile *quantile, uint32_t idx, uint64_t cnt, size_t *grown_bytes)
 {
 	struct quantile_pages *pages = quantile->pages;
 	unsigned int page = idx / PAGE_BUCKETS;
 
 	for (unsigned int distance = 1; distance < PAGE_CNT; distance++) {
 		if (distance <= page && has_page(pages, page - distance))
-			return count(pages, page - distance, PAGE_BUCKETS - 1, 1, grown_bytes);
+			return count(pages, page - distance, PAGE_BUCKETS - 1, cnt, grown_bytes);
 		if (page + distance < PAGE_CNT && has_page(pages, page + distance))
-			return count(pages, page + distance, 0, 1, grown_bytes);
+			return count(pages, page + distance, 0, cnt, grown_bytes);
 	}
 	return 0;
 }
 
-static int pages_add(struct quantile *quantile, uint32_t idx, bool may_grow, size_t *grown_bytes)
+static int pages_add(struct quantile *quantile, uint32_t idx, uint64_t cnt, bool may_grow,
+		     size_t *grown_bytes)
 {
 	unsigned int page = idx / PAGE_BUCKETS;
 	int err;
@@ -224,32 +225,33 @@ static int pages_add(struct quantile *quantile, uint32_t idx, bool may_grow, siz
 	if (!has_page(quantile->pages, page)) {
 		if (!may_grow) {
 			quantile->is_coarse = true;
-			return pages_add_nearest(quantile, idx, grown_bytes);
+			return pages_add_nearest(quantile, idx, cnt, grown_bytes);
 		}
 		err = make_page(quantile, page, grown_bytes);
 		if (err)
 			return err;
 	}
-	return count(quantile->pages, page, idx % PAGE_BUCKETS, 1, grown_bytes);
+	return count(quantile->pages, page, idx % PAGE_BUCKETS, cnt, grown_bytes);
 }
 
-static int list_add(struct quantile *quantile, uint64_t value, bool may_grow, size_t *grown_bytes)
+static int list_add(struct quantile *quantile, uint64_t value, uint64_t cnt, bool may_grow,
+		    size_t *grown_bytes)
 {
 	unsigned int at = list_find(quantile, value);
 	int err;
 
 	if (at < quantile->list_cnt && quantile->list[at].value == value) {
-		quantile->list[at].cnt++;
+		quantile->list[at].cnt += cnt;
 		return 0;
 	}
 	if (quantile->list_cnt == quantile->list_size && !may_grow) {
 		quantile->is_coarse = true;
-		list_add_nearest(quantile, at, value);
+		list_add_nearest(quantile, at, value, cnt);
 		return 0;
 	}
 	if (quantile->list_cnt == LIST_MAX) {
 		err = make_pages(quantile, grown_bytes);
-		return err ? err : pages_add(quantile, bucket_of(value), true, grown_bytes);
+		return err ? err : pages_add(quantile, bucket_of(value), cnt, true, grown_bytes);
 	}
 	if (quantile->list_cnt == quantile->list_size) {
 		err = list_grow(quantile, grown_bytes);
@@ -258,24 +260,57 @@ static int list_add(struct quantile *quantile, uint64_t value, bool may_grow, si
 	}
 	memmove(&quantile->list[at + 1], &quantile->list[at],
 		(quantile->list_cnt - at) * sizeof(*quantile->list));
-	quantile->list[at] = (struct quantile_value){ value, 1 };
+	quantile->list[at] = (struct quantile_value){ value, cnt };
 	quantile->list_cnt++;
 	return 0;
 }
 
+static int add(struct quantile *quantile, uint64_t value, uint64_t cnt, bool may_grow, size_t *grown_bytes)
+{
+	return quantile->pages ? pages_add(quantile, bucket_of(value), cnt, may_grow, grown_bytes)
+			       : list_add(quantile, value, cnt, may_grow, grown_bytes);
+}
+
+/* cnt values, which lie between min and max. */
+static void note_range(struct quantile *quantile, uint64_t min, uint64_t max, uint64_t cnt)
+{
+	if (quantile->cnt == 0 || min < quantile->min)
+		quantile->min = min;
+	if (max > quantile->max)
+		quantile->max = max;
+	quantile->cnt += cnt;
+}
+
 int quantile_add(struct quantile *quantile, uint64_t value, bool may_grow, size_t *grown_bytes)
 {
-	int err = quantile->pages ? pages_add(quantile, bucket_of(value), may_grow, grown_bytes)
-				  : list_add(quantile, value, may_grow, grown_bytes);
+	int err = add(quantile, value, 1, may_grow, grown_bytes);
 
-	if (err)
-		return err;
-	if (quantile->cnt == 0 || value < quantile->min)
-		quantile->min = value;
-	if (value > quantile->max)
-		quantile->max = value;
-	quantile->cnt++;
-	return 0;
+	if (!err)
+		note_range(quantile, value, value, 1);
+	return err;
+}
+
+int quantile_merge(struct quantile *quantile, const struct quantile *from, size_t *grown_bytes)
+{
+	int err = 0;
+
+	if (from->cnt == 0)
+		return 0;
+	for (unsigned int i = 0; !err && i < from->list_cnt; i++)
+		err = add(quantile, from->list[i].value, from->list[i].cnt, true, grown_bytes);
+	for (unsigned int page = 0; from->pages && page < PAGE_CNT; page++) {
+		for (unsigned int i = 0; !err && has_page(from->pages, page) && i < PAGE_BUCKETS; i++) {
+			uint64_t cnt = count_at(from->pages, page, i);
+
+			if (cnt)
+				err = add(quantile, bucket_middle(page * PAGE_BUCKETS + i), cnt, true,
+					  grown_bytes);
+		}
+	}
+	if (!err)
+		note_range(quantile, from->min, from->max, from->cnt);
+	quantile->is_coarse |= from->is_coarse;
+	return err;
 }
 
 /* ---- reading ---- */

@@ -44,6 +44,13 @@ void quantile_release(struct quantile *quantile);
 int quantile_add(struct quantile *quantile, uint64_t value, bool may_grow, size_t *grown_bytes);
 
 /*
+ * Takes all values of another one. Quantiles are those of one that had taken
+ * them one by one, but for the order in which more than 64 came; memory is
+ * taken and counted as by quantile_add(). 0 or -ENOMEM.
+ */
+int quantile_merge(struct quantile *quantile, const struct quantile *from, size_t *grown_bytes);
+
+/*
  * The smallest value with at least a `fraction` (0 to 1) of all values not
  * above it: nearest rank. 0 when there are none.
  */

@@ -78,10 +78,10 @@ static int stay_distinct(const char *const *strings, size_t cnt, size_t columns,
 	for (size_t i = 0; result > 0 && i < cnt; i++) {
 		struct text text = { 0 };
 
-		text_append(&text, "");
 		text_append_shortened(&text, strings[i], columns, tail_columns);
-		pairs[i] = (struct pair){ strings[i], text.bytes };
-		if (text.err || !text.bytes)
+		/* of an empty string nothing was appended */
+		pairs[i] = (struct pair){ strings[i], text.bytes || text.err ? text.bytes : strdup("") };
+		if (text.err || !pairs[i].shortened)
 			result = -ENOMEM;
 	}
 	if (result > 0 && cnt)

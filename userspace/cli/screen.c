@@ -8,6 +8,7 @@
 
 #define DEFAULT_COLUMNS 100
 #define LEAST_COLUMNS 60 /* narrower ones wrap */
+#define MOST_COLUMNS 1000
 #define DEFAULT_ROWS 24
 
 static bool wants_colours(void)
@@ -17,12 +18,21 @@ static bool wants_colours(void)
 	return !(no_color && *no_color) && term && *term && strcmp(term, "dumb") != 0;
 }
 
+/* What COLUMNS says, for output that somebody else puts on a terminal; or the default. */
+static size_t columns_wanted(void)
+{
+	const char *columns = getenv("COLUMNS");
+	unsigned long cnt = columns ? strtoul(columns, NULL, 10) : 0;
+
+	return cnt >= LEAST_COLUMNS && cnt <= MOST_COLUMNS ? cnt : DEFAULT_COLUMNS;
+}
+
 void screen_init(struct screen *screen, FILE *file)
 {
 	struct winsize size;
 	int fd = fileno(file);
 
-	*screen = (struct screen){ .file = file, .columns = DEFAULT_COLUMNS, .rows = DEFAULT_ROWS };
+	*screen = (struct screen){ .file = file, .columns = columns_wanted(), .rows = DEFAULT_ROWS };
 	screen->is_terminal = fd >= 0 && isatty(fd);
 	if (!screen->is_terminal)
 		return;

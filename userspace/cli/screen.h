@@ -13,7 +13,7 @@ struct screen {
 	FILE *file;
 	bool is_terminal;
 	bool has_colours; /* a terminal that has them, and NO_COLOR is not set */
-	size_t columns;   /* 100 when it is no terminal */
+	size_t columns;   /* when it is no terminal: what COLUMNS says, or 100 */
 	size_t rows;      /* of a terminal */
 };
 

@@ -203,6 +203,41 @@ static void pages_without_memory_stay_near_too(void **state)
 	quantile_release(&quantile);
 }
 
+/* Split at random into up to 8, of which some have a list and some have pages. */
+static void merged_is_as_one_by_one(void **state)
+{
+	(void)state;
+	srandom(5);
+	for (int round = 0; round < 200; round++) {
+		struct quantile whole = { 0 }, merged = { 0 }, parts[8] = { { 0 } };
+		size_t cnt = (size_t)random() % 3000 + 1, part_cnt = (size_t)random() % 8 + 1, bytes = 0;
+
+		for (size_t i = 0; i < cnt; i++) {
+			uint64_t value = (uint64_t)random() >> random() % 31;
+			size_t part = random() % 4 ? 0 : (size_t)random() % part_cnt;
+
+			add(&whole, value);
+			add(&parts[part], value);
+		}
+		for (size_t i = 0; i < part_cnt; i++)
+			assert_int_equal(quantile_merge(&merged, &parts[i], &bytes), 0);
+		assert_int_equal(merged.cnt, whole.cnt);
+		assert_int_equal(merged.min, whole.min);
+		assert_int_equal(merged.max, whole.max);
+		for (double fraction = 0; fraction <= 1; fraction += 0.01) {
+			double one = (double)quantile_at(&whole, fraction),
+			       other = (double)quantile_at(&merged, fraction);
+
+			/* a few values may be exact in the one and the middle of their bucket in the other */
+			assert_true(fabs(one - other) <= 0.004 * one + 0.5);
+		}
+		quantile_release(&whole);
+		quantile_release(&merged);
+		for (size_t i = 0; i < part_cnt; i++)
+			quantile_release(&parts[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +250,7 @@ int main(void)
 		cmocka_unit_test(many_of_one_value_are_all_counted),
 		cmocka_unit_test(without_memory_it_stays_near),
 		cmocka_unit_test(pages_without_memory_stay_near_too),
+		cmocka_unit_test(merged_is_as_one_by_one),
 	};
 
 	return cmocka_run_group_tests_name("analyze_quantile", tests, NULL, NULL);

@@ -65,12 +65,24 @@ static void equal_ones_need_no_room(void **state)
 	assert_int_equal(shorten_choose(NULL, 0, &columns, &tail), 0);
 }
 
+/* Of an empty string nothing is left to be shortened; before, that was taken for a lack of memory. */
+static void empty_ones_stay_empty(void **state)
+{
+	static const char *const strings[] = { "network 86.9 % of all", "", "lock" };
+	size_t columns = 12, tail;
+
+	(void)state;
+	assert_int_equal(shorten_choose(strings, 3, &columns, &tail), 0);
+	assert_int_equal(columns, 12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_middle_is_left_out),
 		cmocka_unit_test(what_differs_stays_different),
 		cmocka_unit_test(equal_ones_need_no_room),
+		cmocka_unit_test(empty_ones_stay_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
