@@ -61,8 +61,8 @@ static void add_open(struct live_view *view, const char *label, uint64_t id, uin
 static const struct live_row *find(const struct live_rows *rows, const char *name)
 {
 	for (size_t i = 0; i < rows->cnt; i++)
-		if (!rows->rows[i].is_rest && rows->rows[i].name.length == strlen(name) &&
-		    !memcmp(rows->rows[i].name.bytes, name, strlen(name)))
+		if (!rows->rows[i].is_rest && rows->rows[i].name_length == strlen(name) &&
+		    !memcmp(rows->rows[i].name, name, strlen(name)))
 			return &rows->rows[i];
 	return NULL;
 }
@@ -73,7 +73,7 @@ static uint64_t count_of(struct live_view *view, const char *name, size_t window
 	const struct live_row *row;
 	uint64_t cnt;
 
-	assert_int_equal(live_view_rows(view, LIVE_LABELS, &rows), 0);
+	assert_int_equal(live_view_rows(view, LIVE_LABELS, LIVE_WINDOW_COUNT, &rows), 0);
 	row = find(&rows, name);
 	cnt = row ? row->windows[window].cnt : UINT64_MAX;
 	live_rows_release(&rows);
@@ -134,7 +134,7 @@ static void lower_bounds_have_no_times(void **state)
 	(void)state;
 	add_span(view, "a", 1, SECOND / 2, 100, 0);
 	add_span(view, "a", 2, SECOND / 2, 1000000, TXTRACE_SPAN_LOWER_BOUND);
-	assert_int_equal(live_view_rows(view, LIVE_LABELS, &rows), 0);
+	assert_int_equal(live_view_rows(view, LIVE_LABELS, LIVE_WINDOW_COUNT, &rows), 0);
 	figures = &find(&rows, "a")->windows[0];
 	assert_int_equal(figures->cnt, 2);
 	assert_int_equal(figures->inexact_cnt, 1);
@@ -179,7 +179,7 @@ static void wakers_are_in_the_order_of_their_time(void **state)
 	add(view, &wake);
 	add(view, &run);
 	add_span(view, "waiting", 7, 5000, 5000, 0);
-	assert_int_equal(live_view_rows(view, LIVE_LABELS, &rows), 0);
+	assert_int_equal(live_view_rows(view, LIVE_LABELS, LIVE_WINDOW_COUNT, &rows), 0);
 	row = find(&rows, "waiting");
 	for (size_t i = 0; i < 4; i++) {
 		static const char order[] = "qrsp";
@@ -241,7 +241,7 @@ static void too_much_is_counted_together(void **state)
 	live_view_totals(view, &totals);
 	assert_int_equal(totals.span_cnt, 10000);
 	assert_int_equal(totals.open_cnt, 65536);
-	assert_int_equal(live_view_rows(view, LIVE_LABELS, &rows), 0);
+	assert_int_equal(live_view_rows(view, LIVE_LABELS, LIVE_WINDOW_COUNT, &rows), 0);
 	assert_true(rows.cnt <= 201);
 	for (size_t i = 0; i < rows.cnt; i++) {
 		cnt += rows.rows[i].windows[0].cnt;

@@ -26,7 +26,7 @@ void live_group_release(struct live_group *group)
 			live_figures_release(&group->seconds[i]->figures);
 		free(group->seconds[i]);
 	}
-	free(group->name);
+	free(group->key);
 }
 
 /* Made, or emptied of what was there a minute ago; NULL: no memory. */
@@ -106,6 +106,20 @@ void live_group_blame(struct live_group *group, uint64_t second, uint32_t name, 
 		add_waker(there->figures.wakers, name, ns);
 }
 
+static bool is_within(const struct live_second *second, uint64_t begin, uint64_t end)
+{
+	return second && second->number >= begin && second->number < end;
+}
+
+bool live_group_has_any(const struct live_group *group, uint64_t end)
+{
+	bool result = false;
+
+	for (size_t i = 0; !result && i < LIVE_PLACES; i++)
+		result = is_within(group->seconds[i], end > LIVE_SECONDS ? end - LIVE_SECONDS : 0, end);
+	return result;
+}
+
 int live_group_sum(const struct live_group *group, uint64_t begin, uint64_t end, struct live_figures *figures)
 {
 	size_t bytes = 0;
@@ -114,7 +128,7 @@ int live_group_sum(const struct live_group *group, uint64_t begin, uint64_t end,
 	for (size_t i = 0; !err && i < LIVE_PLACES; i++) {
 		const struct live_second *second = group->seconds[i];
 
-		if (!second || second->number < begin || second->number >= end)
+		if (!is_within(second, begin, end))
 			continue;
 		figures->cnt += second->figures.cnt;
 		figures->inexact_cnt += second->figures.inexact_cnt;

@@ -6,6 +6,7 @@
 #ifndef LIVE_GROUP_H
 #define LIVE_GROUP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,8 +26,8 @@ struct live_waker {
 struct live_second;
 
 struct live_group {
-	char *name; /* not terminated; owned */
-	size_t name_length;
+	char *key; /* what its spans have in common; owned */
+	size_t key_length;
 	uint64_t last_second; /* with something in it */
 	uint64_t open_cnt;    /* spans that have begun and not ended, as far as the log tells */
 	struct live_second *seconds[LIVE_PLACES]; /* NULL, or of any second with that remainder */
@@ -54,6 +55,9 @@ int live_group_add(struct live_group *group, uint64_t second, const struct txtra
 
 /* In a second in which a span of the group has ended. */
 void live_group_blame(struct live_group *group, uint64_t second, uint32_t name, uint64_t ns);
+
+/* Whether a span has ended in the minute before that second. */
+bool live_group_has_any(const struct live_group *group, uint64_t end);
 
 /* Adds the seconds from begin up to, and without, end. 0 or -ENOMEM. */
 int live_group_sum(const struct live_group *group, uint64_t begin, uint64_t end,

@@ -59,7 +59,8 @@ struct open_span {
 
 struct live_view {
 	uint64_t begin_ns;
-	struct key_map groups[LIVE_KIND_COUNT]; /* name -> struct live_group */
+	struct key_map groups[LIVE_KIND_COUNT]; /* key, see key_of() -> struct live_group */
+	uint64_t pruned[LIVE_KIND_COUNT];	/* the last second in which those that are idle went */
 	struct live_group rest[LIVE_KIND_COUNT];
 	struct live_totals totals;
 	struct thread_names *threads;
@@ -173,55 +174,84 @@ static bool is_idle(void *context, const void *value)
 	return !group->open_cnt && group->last_second + LIVE_SECONDS < *(const uint64_t *)context;
 }
 
-static int make_group(struct live_view *view, enum live_kind kind, struct txtrace_string name,
+static void prune(struct live_view *view, enum live_kind kind)
+{
+	uint64_t now = view->totals.end;
+
+	if (view->pruned[kind] == now)
+		return;
+	view->pruned[kind] = now;
+	key_map_prune(&view->groups[kind], is_idle, &now);
+}
+
+static int make_group(struct live_view *view, enum live_kind kind, struct txtrace_string key,
 		      struct live_group **group)
 {
 	struct key_map *groups = &view->groups[kind];
-	uint64_t now = view->totals.end;
 	bool is_new;
 
 	if (groups->count >= GROUP_MAX)
-		key_map_prune(groups, is_idle, &now);
+		prune(view, kind);
 	*group = &view->rest[kind];
 	if (groups->count >= GROUP_MAX)
 		return 0;
-	*group = key_map_add(groups, name.bytes, name.length, &is_new);
+	*group = key_map_add(groups, key.bytes, key.length, &is_new);
 	if (!*group)
 		return -ENOMEM;
-	if (is_new && name.length) {
-		(*group)->name = malloc(name.length);
-		if (!(*group)->name) {
-			key_map_remove(groups, name.bytes, name.length);
+	if (is_new && key.length) {
+		(*group)->key = malloc(key.length);
+		if (!(*group)->key) {
+			key_map_remove(groups, key.bytes, key.length);
 			return -ENOMEM;
 		}
-		memcpy((*group)->name, name.bytes, name.length);
-		(*group)->name_length = name.length;
+		memcpy((*group)->key, key.bytes, key.length);
+		(*group)->key_length = key.length;
 	}
 	return 0;
 }
 
-static int group_of(struct live_view *view, enum live_kind kind, struct txtrace_string name,
-		    struct live_group **group)
+/* What all spans of a group have in common. */
+static struct txtrace_string key_of(enum live_kind kind, const struct txtrace_span *span)
 {
-	*group = key_map_find(&view->groups[kind], name.bytes, name.length);
-	return *group ? 0 : make_group(view, kind, name, group);
+	switch (kind) {
+	case LIVE_THREADS: /* pid and tid stand next to each other */
+		_Static_assert(offsetof(struct txtrace_span, tid) ==
+				       offsetof(struct txtrace_span, pid) + sizeof(uint32_t),
+			       "one key");
+		return (struct txtrace_string){ (const char *)span + offsetof(struct txtrace_span, pid),
+						2 * sizeof(uint32_t) };
+	case LIVE_PROCESSES:
+		return (struct txtrace_string){ (const char *)&span->pid, sizeof(span->pid) };
+	case LIVE_TAGS:
+		return span->tag;
+	default:
+		return span->label;
+	}
 }
 
-/* What a span is called in groups of this kind. */
-static struct txtrace_string name_of(struct live_view *view, enum live_kind kind,
-				     const struct txtrace_span *span)
+static int group_of(struct live_view *view, enum live_kind kind, const struct txtrace_span *span,
+		    struct live_group **group)
 {
-	static const struct span_key keys[] = {
-		[LIVE_LABELS] = { .kind = SPAN_KEY_LABEL },
-		[LIVE_THREADS] = { .kind = SPAN_KEY_THREAD },
-		[LIVE_PROCESSES] = { .kind = SPAN_KEY_PROCESS },
-	};
-	const struct span_names names = { .threads = view->threads };
-	struct txtrace_string name;
+	struct txtrace_string key = key_of(kind, span);
 
-	if (kind == LIVE_TAGS)
-		return span->tag;
-	span_key_name(&keys[kind], span, &names, &view->name, &name);
+	*group = key_map_find(&view->groups[kind], key.bytes, key.length);
+	return *group ? 0 : make_group(view, kind, key, group);
+}
+
+/* Of threads and processes, from their numbers. */
+static struct txtrace_string name_of(struct live_view *view, enum live_kind kind,
+				     const struct live_group *group)
+{
+	static const struct span_key thread = { .kind = SPAN_KEY_THREAD },
+				     process = { .kind = SPAN_KEY_PROCESS };
+	const struct span_names names = { .threads = view->threads };
+	struct txtrace_string name = { group->key, group->key_length };
+	struct txtrace_span span = { 0 };
+
+	if (!group->key || (kind != LIVE_THREADS && kind != LIVE_PROCESSES))
+		return name;
+	memcpy((char *)&span + offsetof(struct txtrace_span, pid), group->key, group->key_length);
+	span_key_name(kind == LIVE_THREADS ? &thread : &process, &span, &names, &view->name, &name);
 	return name;
 }
 
@@ -322,7 +352,7 @@ static int count_open(struct live_view *view, const struct open_span *open, int 
 	for (size_t kind = 0; !err && kind < LIVE_TAGS; kind++) {
 		struct live_group *group;
 
-		err = group_of(view, kind, name_of(view, kind, &span), &group);
+		err = group_of(view, kind, &span, &group);
 		if (!err && (by > 0 || group->open_cnt))
 			group->open_cnt = by > 0 ? group->open_cnt + 1 : group->open_cnt - 1;
 	}
@@ -371,7 +401,7 @@ static int see_span(struct live_view *view, const struct txtrace_span *span)
 	if (!err)
 		err = number_of(view, span->label, &ended->label);
 	for (size_t kind = 0; !err && kind < LIVE_KIND_COUNT; kind++) {
-		err = group_of(view, kind, name_of(view, kind, span), &groups[kind]);
+		err = group_of(view, kind, span, &groups[kind]);
 		if (!err)
 			err = live_group_add(groups[kind], second, span);
 	}
@@ -448,19 +478,35 @@ void live_view_totals(const struct live_view *view, struct live_totals *totals)
 /* ---- rows ---- */
 
 struct row_making {
-	const struct live_view *view;
+	struct live_view *view;
 	struct live_rows *rows;
+	enum live_kind kind;
+	unsigned int window;
 	size_t room;
 	uint64_t end;
 	int err;
 };
+
+static int name_row(struct row_making *making, const struct live_group *group, struct live_row *row)
+{
+	struct txtrace_string name = name_of(making->view, making->kind, group);
+
+	if (!name.length)
+		return making->view->name.err;
+	row->name = malloc(name.length);
+	if (!row->name)
+		return -ENOMEM;
+	memcpy(row->name, name.bytes, name.length);
+	row->name_length = name.length;
+	return 0;
+}
 
 static void add_row(struct row_making *making, const struct live_group *group, bool is_rest)
 {
 	struct live_row *rows, *row;
 	uint64_t end = making->end;
 
-	if (making->err || (!group->open_cnt && group->last_second + LIVE_SECONDS < end))
+	if (making->err || (!group->open_cnt && !live_group_has_any(group, end)))
 		return;
 	rows = array_grow(making->rows->rows, &making->room, making->rows->cnt, sizeof(*rows));
 	if (!rows) {
@@ -469,14 +515,12 @@ static void add_row(struct row_making *making, const struct live_group *group, b
 	}
 	making->rows->rows = rows;
 	row = &rows[making->rows->cnt++];
-	*row = (struct live_row){ .name = { group->name, group->name_length },
-				  .is_rest = is_rest,
-				  .open_cnt = group->open_cnt };
+	*row = (struct live_row){ .is_rest = is_rest, .open_cnt = group->open_cnt };
+	making->err = name_row(making, group, row);
 	for (size_t i = 0; !making->err && i < LIVE_WINDOW_COUNT; i++)
-		making->err = live_group_sum(group, end > live_windows[i] ? end - live_windows[i] : 0, end,
-					     &row->windows[i]);
-	if (!making->err && !row->open_cnt && !row->windows[LIVE_WINDOW_COUNT - 1].cnt)
-		making->rows->cnt--; /* there is nothing to be released in it */
+		if (making->window == i || making->window == LIVE_WINDOW_COUNT)
+			making->err = live_group_sum(group, end > live_windows[i] ? end - live_windows[i] : 0,
+						     end, &row->windows[i]);
 }
 
 /* Of all groups: none goes. */
@@ -486,10 +530,10 @@ static bool visit_group(void *context, const void *value)
 	return false;
 }
 
-int live_view_rows(struct live_view *view, enum live_kind kind, struct live_rows *rows)
+int live_view_rows(struct live_view *view, enum live_kind kind, unsigned int window, struct live_rows *rows)
 {
 	struct live_totals totals;
-	struct row_making making = { .view = view, .rows = rows };
+	struct row_making making = { .view = view, .rows = rows, .kind = kind, .window = window };
 
 	*rows = (struct live_rows){ 0 };
 	live_view_totals(view, &totals);
@@ -501,9 +545,11 @@ int live_view_rows(struct live_view *view, enum live_kind kind, struct live_rows
 
 void live_rows_release(struct live_rows *rows)
 {
-	for (size_t i = 0; i < rows->cnt; i++)
+	for (size_t i = 0; i < rows->cnt; i++) {
 		for (size_t j = 0; j < LIVE_WINDOW_COUNT; j++)
 			live_figures_release(&rows->rows[i].windows[j]);
+		free(rows->rows[i].name);
+	}
 	free(rows->rows);
 	*rows = (struct live_rows){ 0 };
 }

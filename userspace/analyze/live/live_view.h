@@ -7,7 +7,7 @@
  *
  *	while (txtrace_log_next(...) > 0)
  *		err = live_view_add(view, &record);
- *	err = live_view_rows(view, LIVE_LABELS, &rows);
+ *	err = live_view_rows(view, LIVE_LABELS, LIVE_WINDOW_COUNT, &rows);
  */
 #ifndef LIVE_VIEW_H
 #define LIVE_VIEW_H
@@ -35,8 +35,9 @@ extern const unsigned int live_windows[LIVE_WINDOW_COUNT]; /* seconds: 1, 10, 60
 
 /* Valid until the view is changed. */
 struct live_row {
-	struct txtrace_string name; /* length 0: the spans have none */
-	bool is_rest;		    /* groups for which there was no room */
+	char *name; /* owned by the rows; NULL: there is none */
+	size_t name_length;
+	bool is_rest; /* groups for which there was no room */
 	uint64_t open_cnt;
 	struct live_figures windows[LIVE_WINDOW_COUNT];
 };
@@ -95,8 +96,12 @@ void live_view_end(struct live_view *view);
 
 void live_view_totals(const struct live_view *view, struct live_totals *totals);
 
-/* Groups with spans that are open, or ended within a minute. 0 or -ENOMEM; to be released in any case. */
-int live_view_rows(struct live_view *view, enum live_kind kind, struct live_rows *rows);
+/*
+ * Groups with spans that are open, or ended within a minute. Figures of one
+ * window, by its index, or (LIVE_WINDOW_COUNT) of all; the others are empty. 0
+ * or -ENOMEM; to be released in any case.
+ */
+int live_view_rows(struct live_view *view, enum live_kind kind, unsigned int window, struct live_rows *rows);
 void live_rows_release(struct live_rows *rows);
 
 /* The name of a waker of a row. */

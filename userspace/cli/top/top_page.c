@@ -66,6 +66,11 @@ static uint64_t sort_value(const struct ordered_row *ordered)
 	}
 }
 
+static struct txtrace_string name_of(const struct live_row *row)
+{
+	return (struct txtrace_string){ row->name, row->name_length };
+}
+
 static int compare_names(struct txtrace_string a, struct txtrace_string b)
 {
 	size_t shorter = a.length < b.length ? a.length : b.length;
@@ -83,12 +88,12 @@ static int compare_rows(const void *left, const void *right)
 		x = sort_value(a);
 		y = sort_value(b);
 	}
-	return x != y ? (x < y) - (x > y) : compare_names(a->row->name, b->row->name);
+	return x != y ? (x < y) - (x > y) : compare_names(name_of(a->row), name_of(b->row));
 }
 
 static bool is_wanted(const struct top_choice *choice, const struct live_row *row)
 {
-	return !choice->filter || glob_matches(choice->filter, row->name.bytes, row->name.length);
+	return !choice->filter || glob_matches(choice->filter, row->name ? row->name : "", row->name_length);
 }
 
 /* Returns NULL where there is no memory; *cnt of them. */
@@ -151,10 +156,10 @@ static void name_text(struct text *text, const struct live_row *row, const struc
 {
 	if (row->is_rest)
 		text_append(text, "(all others)");
-	else if (!row->name.length)
+	else if (!row->name)
 		text_append_format(text, "(no %s)", top_kind_names[choice->kind]);
 	else
-		text_append_clipped(text, row->name.bytes, row->name.length, columns);
+		text_append_clipped(text, row->name, row->name_length, columns);
 }
 
 /* The part that most of it was blocked in, of all time. */
@@ -373,7 +378,8 @@ int top_page_print(const struct log_input *input, struct live_view *view, const 
 	struct ordered_row *ordered = NULL;
 	struct live_totals totals;
 	struct live_rows rows;
-	int err = live_view_rows(view, choice->kind, &rows);
+	bool is_wide = layout_of(choice)->column_cnt == COLUMN_CNT;
+	int err = live_view_rows(view, choice->kind, is_wide ? LIVE_WINDOW_COUNT : choice->window, &rows);
 
 	*result = (struct top_result){ 0 };
 	live_view_totals(view, &totals);
