@@ -14,9 +14,9 @@
 #include "log/format/record_table.h"
 
 #define SECOND_NS 1000000000u
-#define GROUP_MAX 200	 /* of a kind */
-#define OPEN_MAX 65536	 /* spans that are known to be open */
-#define RECENT_CNT 65536 /* of ended spans, threads, and spans that were waited in */
+#define GROUP_MAX 200	/* of a kind */
+#define OPEN_MAX 65536	/* spans that are known to be open */
+#define RECENT_CNT 8192 /* ended spans, threads, and spans that were waited in */
 #define NAME_MAX_CNT 65536
 #define NAME_BYTES_MAX (16u << 20)
 #define WAITS_OF_SPAN 4
@@ -150,9 +150,8 @@ static uint64_t scope_of(uint32_t pid, bool is_keyed)
 
 static size_t place_of(uint64_t scope, uint64_t id)
 {
-	uint64_t hash = (id ^ scope << 17) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (size_t)(hash >> 48) % RECENT_CNT;
+	/* ids are given out in a row: neighbours are neighbours in memory */
+	return (size_t)(id + scope * 1031) % RECENT_CNT;
 }
 
 static struct known_thread *thread_of(struct live_view *view, uint32_t pid, uint32_t tid)

@@ -3,7 +3,8 @@
  * A live view, from the records of a log as they are written: spans of the
  * last minute by label, thread, process and tag, those that are open, what they
  * wait for, who ended the waits, and losses. Memory is bounded, whatever the
- * log holds: 200 groups of each kind, 65,536 open spans, threads and waits.
+ * log holds: 200 groups of each kind, 65,536 open spans, 8,192 threads and
+ * spans with waits.
  *
  *	while (txtrace_log_next(...) > 0)
  *		err = live_view_add(view, &record);
