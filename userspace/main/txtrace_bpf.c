@@ -8,6 +8,7 @@
 #include "record/report/closing_words.h"
 #include "record/flight/dump_request.h"
 #include "record/report/probe_listing.h"
+#include "record/options/live_run.h"
 #include "record/options/record_options.h"
 #include "record/recorder.h"
 #include "record/options/repeat.h"
@@ -101,6 +102,8 @@ static int act(const struct record_options *options)
 		return check_report_print(options, stdout);
 	if (options->repeat)
 		return repeat_run(options, &messages, record);
+	if (options->wants_top)
+		return live_run(options, &messages, record);
 	return options->list ? list(options) : record(options, &messages);
 }
 

@@ -209,14 +209,14 @@ static int make_group(struct live_view *view, enum live_kind kind, struct txtrac
 	return 0;
 }
 
+_Static_assert(offsetof(struct txtrace_span, tid) == offsetof(struct txtrace_span, pid) + sizeof(uint32_t),
+	       "the key of a thread");
+
 /* What all spans of a group have in common. */
 static struct txtrace_string key_of(enum live_kind kind, const struct txtrace_span *span)
 {
 	switch (kind) {
-	case LIVE_THREADS: /* pid and tid stand next to each other */
-		_Static_assert(offsetof(struct txtrace_span, tid) ==
-				       offsetof(struct txtrace_span, pid) + sizeof(uint32_t),
-			       "one key");
+	case LIVE_THREADS:
 		return (struct txtrace_string){ (const char *)span + offsetof(struct txtrace_span, pid),
 						2 * sizeof(uint32_t) };
 	case LIVE_PROCESSES:

@@ -77,6 +77,7 @@ struct record_options {
 	const char *metrics_file;  /* NULL: none */
 	unsigned int messages;     /* enum message_format */
 	bool is_quiet;
+	bool wants_top; /* a live view while recording */
 	uint64_t dump_pid;    /* 0: record; else let that recorder write what it has */
 	bool is_unconfined;
 	const char *list;     /* NULL: record; else a pid or a file: tell what can be traced there */
