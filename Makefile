@@ -81,7 +81,7 @@ pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
 EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c zlib libcbor)
 SQL_LIBS     = $(call pkg,--libs,sqlite3)
-TOP_LIBS     = $(call pkg,--libs,ncursesw)
+TOP_LIBS     = $(call pkg,--libs,ncursesw tinfo)
 # libiberty is not needed: without it, Rust names stay as the compiler wrote them. It has no pkg-config file.
 LIBIBERTY   := $(shell printf '\043include <libiberty/demangle.h>\nint main(void) { return !rust_demangle_callback; }\n' | \
 	$(CC) $(SYSROOT_FLAG) -x c -o /dev/null - -liberty >/dev/null 2>&1 && echo -liberty)

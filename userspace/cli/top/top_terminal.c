@@ -6,6 +6,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <term.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -26,6 +27,17 @@ static bool wants_colours(void)
 	return !(no_color && *no_color) && has_colors();
 }
 
+/* Asked before: newterm() loses memory when it fails. */
+static bool is_known(void)
+{
+	int reason;
+
+	if (setupterm(NULL, STDOUT_FILENO, &reason) != OK)
+		return false;
+	del_curterm(cur_term);
+	return true;
+}
+
 struct top_terminal *top_terminal_open(void)
 {
 	struct top_terminal *terminal = calloc(1, sizeof(*terminal));
@@ -34,7 +46,7 @@ struct top_terminal *top_terminal_open(void)
 		return NULL;
 	setlocale(LC_CTYPE, "");
 	terminal->has_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	terminal->screen = newterm(NULL, stdout, stdin);
+	terminal->screen = is_known() ? newterm(NULL, stdout, stdin) : NULL;
 	if (!terminal->screen) {
 		free(terminal);
 		return NULL;
