@@ -13,6 +13,7 @@ import time
 import attach_figures
 import cost_figures
 import export_figures
+import live_figures
 import log_figures
 import mode_figures
 import path_figures
@@ -159,6 +160,9 @@ class Bench:
             print(f"  {name}: {os.path.getsize(self.log):,} bytes", flush=True)
             subprocess.run([os.path.join(self.build, "bench", "log_threads"), self.log], check=True)
 
+    def live(self):
+        live_figures.live(self)
+
     def writer(self):
         title("The log's writer: what a record costs the thread that records")
         subprocess.run([os.path.join(self.build, "bench", "log_queue")], check=True)
@@ -207,6 +211,7 @@ PARTS = {
     "export": "logs in other formats",
     "imports": "files of other tools",
     "sql": "queries, beside reports",
+    "live": "the live view of a log that is being written",
     "writer": "the log's writer",
     "rate": "events a second before the first is lost",
 }
