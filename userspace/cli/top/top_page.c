@@ -31,7 +31,6 @@ static const struct layout {
 	{ 100, COLUMN_CNT - LIVE_WINDOW_COUNT, 12, 12, 74 },
 	{ 0, COLUMN_CNT - LIVE_WINDOW_COUNT, 8, 9, 67 },
 };
-#define RED "31"
 
 const char *const top_sort_names[] = { "time", "rate", "p99", "open", "name", NULL };
 static const char *const orders[] = { "most time first", "highest rate first", "highest p99 first",
@@ -142,8 +141,11 @@ static void print_head(FILE *file, const struct log_input *input, const struct l
 		fputs(", 0 lost", file);
 	fprintf(file, "\nthe last %u s by %s, %s", live_windows[choice->window], top_kind_names[choice->kind],
 		orders[choice->sort]);
+	text_clear(&text);
 	if (choice->filter)
-		fprintf(file, ", only %s", choice->filter);
+		text_append_escaped(&text, choice->filter, strlen(choice->filter));
+	if (text.length)
+		fprintf(file, ", only %s", text_string(&text));
 	fputc('\n', file);
 	text_release(&text);
 	text_release(&time);
