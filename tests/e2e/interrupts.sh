@@ -50,7 +50,7 @@ nothing_is_loaded() {
 
 # tracefs COMMAND...: where it is mounted, in a mount namespace of its own; the machine's stays as it is.
 tracefs() {
-	exec unshare --mount --propagation private sh -c 'mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"' sh "$@"
+	exec unshare --mount --propagation private sh -c '{ mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing; } && exec "$@"' sh "$@"
 }
 
 # What another tool needs for the same; says what is missing.

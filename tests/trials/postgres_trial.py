@@ -125,11 +125,12 @@ def blamed(table, recording, spans):
 
 
 def matched(spans, said, offset_ns):
-    """Pairs of ns: for each wait that the server tells of the span of that process which ended last before that, if it is as long as such a wait."""
+    """Pairs of ns: for each wait that the server tells of, the span of that process that had begun as long before that, and was not over: the server writes the
+    line, with a time in whole ms, while it is in the wait."""
     for pid, end_ns, wait_ns in said:
-        before = [span for span in spans if span["pid"] == pid and span["begin_ns"] + offset_ns + wait_ns <= end_ns + 1000000]
-        if before:
-            yield min(before, key=lambda span: abs(span["begin_ns"] + offset_ns + wait_ns - end_ns))["wall_ns"], wait_ns
+        around = [span for span in spans if span["pid"] == pid and span["begin_ns"] + offset_ns + wait_ns <= end_ns + 1000000 <= span["end_ns"] + offset_ns + 1000000]
+        if around:
+            yield min(around, key=lambda span: abs(span["begin_ns"] + offset_ns + wait_ns - end_ns))["wall_ns"], wait_ns
 
 
 def lock_waits(bench, server):

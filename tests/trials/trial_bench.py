@@ -196,7 +196,7 @@ class OffCpu:
         if not shutil.which("bpftrace"):
             return
         script = OFF_CPU % {"comm": comm}
-        mounts = "mount -t tracefs nodev /sys/kernel/tracing && exec bpftrace -e \"$1\""
+        mounts = "{ mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing; } && exec bpftrace -e \"$1\""
         tool = Tool("bpftrace", ["unshare", "-m", "sh", "-c", mounts, "sh", script], "traces", patience_s=START_S)
         self.process = tool.start(self.output)
 
