@@ -84,3 +84,8 @@ void hash_index_remove(struct hash_index *index, uint32_t hash, uint32_t item)
 	index->slots[gap].item = 0;
 	index->cnt--;
 }
+
+size_t hash_index_bytes(const struct hash_index *index)
+{
+	return index->slots == no_slots ? 0 : ((size_t)index->mask + 1) * sizeof(*index->slots);
+}

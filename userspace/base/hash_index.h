@@ -33,6 +33,8 @@ void hash_index_release(struct hash_index *index);
 int hash_index_put(struct hash_index *index, uint32_t hash, uint32_t item);
 void hash_index_remove(struct hash_index *index, uint32_t hash, uint32_t item); /* which is in it */
 
+size_t hash_index_bytes(const struct hash_index *index); /* memory that it holds */
+
 /* The slots with that hash; while one visits them, nothing may be put or removed. */
 #define HASH_INDEX_EACH(index, wanted, slot, number)							\
 	for (uint32_t slot = (wanted) & (index)->mask, number; (number = (index)->slots[slot].item);	\

@@ -6,12 +6,13 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/hash_index.h"
+
 #define BLOCK_BYTES 65536
 
 struct pooled_string {
 	const char *bytes; /* in a block */
 	size_t length;
-	uint64_t hash;
 };
 
 struct pool_block {
@@ -25,9 +26,8 @@ struct string_pool {
 	uint64_t seed;
 	struct pooled_string *strings;
 	uint32_t cnt;
-	uint32_t size;   /* of strings */
-	uint32_t *slots; /* number + 1, or 0; open addressing */
-	size_t slot_cnt; /* a power of two, at least twice cnt */
+	uint32_t size; /* of strings */
+	struct hash_index numbers;
 	struct pool_block *blocks;
 	size_t block_bytes;
 };
@@ -39,7 +39,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint64_t hash_bytes(uint64_t seed, const char *bytes, size_t length)
+static uint32_t hash_bytes(uint64_t seed, const char *bytes, size_t length)
 {
 	uint64_t hash = seed ^ 0x9e3779b97f4a7c15u, word;
 
@@ -52,7 +52,7 @@ static uint64_t hash_bytes(uint64_t seed, const char *bytes, size_t length)
 		bytes += size;
 		left -= size;
 	}
-	return mix(hash ^ length, 0xe7037ed1a0b428dbu);
+	return (uint32_t)mix(hash ^ length, 0xe7037ed1a0b428dbu);
 }
 
 struct string_pool *string_pool_new(void)
@@ -61,12 +61,7 @@ struct string_pool *string_pool_new(void)
 
 	if (!pool)
 		return NULL;
-	pool->slot_cnt = 64;
-	pool->slots = calloc(pool->slot_cnt, sizeof(*pool->slots));
-	if (!pool->slots) {
-		free(pool);
-		return NULL;
-	}
+	hash_index_init(&pool->numbers);
 	/* Without entropy (early boot) it works all the same, only guessable. */
 	if (getrandom(&pool->seed, sizeof(pool->seed), GRND_NONBLOCK) != sizeof(pool->seed))
 		pool->seed = (uint64_t)(uintptr_t)pool;
@@ -84,44 +79,20 @@ void string_pool_free(struct string_pool *pool)
 		free(block);
 	}
 	free(pool->strings);
-	free(pool->slots);
+	hash_index_release(&pool->numbers);
 	free(pool);
 }
 
-/* The slot that holds the string, or the empty one where it belongs. */
-static uint32_t *find_slot(const struct string_pool *pool, const char *bytes, size_t length, uint64_t hash)
+static uint32_t find(const struct string_pool *pool, const char *bytes, size_t length, uint32_t hash)
 {
-	size_t idx = hash & (pool->slot_cnt - 1);
+	HASH_INDEX_EACH(&pool->numbers, hash, slot, number)
+	{
+		const struct pooled_string *string = &pool->strings[number];
 
-	while (pool->slots[idx]) {
-		const struct pooled_string *string = &pool->strings[pool->slots[idx] - 1];
-
-		if (string->hash == hash && string->length == length &&
-		    (length == 0 || memcmp(string->bytes, bytes, length) == 0))
-			break;
-		idx = (idx + 1) & (pool->slot_cnt - 1);
+		if (string->length == length && (length == 0 || memcmp(string->bytes, bytes, length) == 0))
+			return number;
 	}
-	return &pool->slots[idx];
-}
-
-static int grow_slots(struct string_pool *pool)
-{
-	size_t slot_cnt = pool->slot_cnt * 2;
-	uint32_t *slots = calloc(slot_cnt, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	for (uint32_t number = 0; number < pool->cnt; number++) {
-		size_t idx = pool->strings[number].hash & (slot_cnt - 1);
-
-		while (slots[idx])
-			idx = (idx + 1) & (slot_cnt - 1);
-		slots[idx] = number + 1;
-	}
-	free(pool->slots);
-	pool->slots = slots;
-	pool->slot_cnt = slot_cnt;
-	return 0;
+	return STRING_POOL_NONE;
 }
 
 static int grow_strings(struct string_pool *pool)
@@ -163,37 +134,31 @@ static const char *copy(struct string_pool *pool, const char *bytes, size_t leng
 
 int string_pool_add(struct string_pool *pool, const char *bytes, size_t length, uint32_t *number)
 {
-	uint64_t hash = hash_bytes(pool->seed, bytes, length);
-	uint32_t *slot = find_slot(pool, bytes, length, hash);
+	uint32_t hash = hash_bytes(pool->seed, bytes, length);
 	const char *copied;
 	int err = 0;
 
-	if (*slot) {
-		*number = *slot - 1;
+	*number = find(pool, bytes, length, hash);
+	if (*number != STRING_POOL_NONE)
 		return 0;
-	}
 	if (pool->cnt == STRING_POOL_NONE)
 		return -E2BIG;
 	if (pool->cnt == pool->size)
 		err = grow_strings(pool);
-	if (!err && (size_t)pool->cnt * 2 >= pool->slot_cnt) {
-		err = grow_slots(pool);
-		slot = find_slot(pool, bytes, length, hash);
-	}
 	copied = err ? NULL : copy(pool, bytes, length);
 	if (!copied)
 		return -ENOMEM;
-	pool->strings[pool->cnt] = (struct pooled_string){ copied, length, hash };
+	err = hash_index_put(&pool->numbers, hash, pool->cnt);
+	if (err)
+		return err;
+	pool->strings[pool->cnt] = (struct pooled_string){ copied, length };
 	*number = pool->cnt++;
-	*slot = pool->cnt;
 	return 0;
 }
 
 uint32_t string_pool_find(const struct string_pool *pool, const char *bytes, size_t length)
 {
-	uint32_t slot = *find_slot(pool, bytes, length, hash_bytes(pool->seed, bytes, length));
-
-	return slot ? slot - 1 : STRING_POOL_NONE;
+	return find(pool, bytes, length, hash_bytes(pool->seed, bytes, length));
 }
 
 const char *string_pool_get(const struct string_pool *pool, uint32_t number, size_t *length)
@@ -209,6 +174,6 @@ uint32_t string_pool_count(const struct string_pool *pool)
 
 size_t string_pool_bytes(const struct string_pool *pool)
 {
-	return sizeof(*pool) + pool->size * sizeof(*pool->strings) + pool->slot_cnt * sizeof(*pool->slots) +
+	return sizeof(*pool) + pool->size * sizeof(*pool->strings) + hash_index_bytes(&pool->numbers) +
 	       pool->block_bytes;
 }
