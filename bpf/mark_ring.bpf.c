@@ -10,7 +10,7 @@ struct lanes {
 	uint64_t addresses[LANE_MAX]; /* of the positions; 0: none */
 	uint64_t positions[LANE_MAX]; /* when they were last looked at */
 	uint32_t is_beyond;	      /* there are more */
-	uint32_t padding;
+	uint32_t had_marked;	      /* when that was asked last */
 };
 
 struct {
@@ -46,9 +46,14 @@ __hidden void mark_ring_forget(struct task_struct *task)
 		bpf_task_storage_delete(&thread_lanes, task);
 }
 
-/* Also if that cannot be read any more, as where a thread ends. */
+/*
+ * Also if that cannot be read any more, as where a thread ends; and once more
+ * after that: a thread that is interrupted within a mark has taken its slot,
+ * and reads the time of the mark only when it goes on.
+ */
 static __always_inline bool has_marked(struct lanes *lanes)
 {
+	bool had_marked = lanes->had_marked;
 	bool has_moved = lanes->is_beyond;
 
 #pragma unroll
@@ -62,7 +67,8 @@ static __always_inline bool has_marked(struct lanes *lanes)
 			has_moved = true;
 		lanes->positions[i] = position;
 	}
-	return has_moved;
+	lanes->had_marked = has_moved;
+	return has_moved || had_marked;
 }
 
 __hidden int mark_ring_tell(struct task_struct *task, struct thread_clock *clock, uint64_t end_ns)

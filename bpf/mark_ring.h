@@ -2,8 +2,9 @@
 /*
  * Marks that a program writes into memory that it shares with the recorder
  * (include/txtrace.h) carry no clocks. A thread that has marked there since it
- * was last asked tells its clocks when it leaves its CPU, as they were when it
- * came: of what it marked meanwhile they differ by the time on the CPU alone.
+ * was last asked, or the time before, tells its clocks when it leaves its CPU, as
+ * they were when it came: of what it marked meanwhile they differ by the time on
+ * the CPU alone.
  * Of a thread that does not leave it, the recorder asks on its CPU.
  *
  * Whether it has marked, the positions of its lanes tell, which lie in its own

@@ -122,6 +122,17 @@ overload_is_counted() {
 	"$reader" verify "$log"
 }
 
+# The slot is taken in one stay on a CPU, and its time is of the next, in which nothing else is marked.
+held_marks_have_clocks() {
+	local log=$tmp/held.txtrace held
+	"$recorder" -q -o "$log" -- "$programs/held_marks" >"$tmp/held.said" 2>"$tmp/held.err" || fail "ended with $?: $(cat "$tmp/held.err")" || return
+	"$reader" verify "$log" >"$tmp/held.verified" || fail "$(cat "$tmp/held.verified")" || return
+	held=$(jq .spans "$tmp/held.said")
+	[ "$held" -gt 150 ] || fail "only $held of 200 were held" || return
+	[ "$("$reader" sql --csv "$log" "SELECT count(*), sum(unknown_ns > 0) FROM spans WHERE label = 'held'" | tail -n 1)" = 200,0 ] ||
+		fail "spans, and those with unknown time: $("$reader" sql --csv "$log" "SELECT count(*), sum(unknown_ns > 0) FROM spans WHERE label = 'held'" | tail -n 1)"
+}
+
 # A mark that was an hour ago, or is an hour ahead, is lost and counted; those around it have their times.
 forged_times_are_lost() {
 	local log=$tmp/forged.txtrace forged
@@ -221,6 +232,7 @@ check "recorders follow each other, also one that was killed" recorders_follow_e
 check "50,000 threads that mark twice each, ten thousand at once" many_threads
 check "under overload, what was sent is what was received and lost" overload_is_counted
 check "marks with forged times are lost, and counted" forged_times_are_lost
+check "a thread that loses its CPU within a mark has its clocks there" held_marks_have_clocks
 check "attributes of up to 64,000 bytes arrive" long_texts_arrive
 check "what they cost is told" cost_is_told
 check "plugins come and go a thousand times, and memory stays what it was" plugins_come_and_go
