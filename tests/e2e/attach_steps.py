@@ -142,7 +142,9 @@ class Run:
             self.judge_spans(truth, {span["id"]: span for span in spans})
         labels = collections.Counter(span["label"] for span in spans)
         reborn = 10 * sum(victim["event"] == "again" and victim["is_reached"] for victim in self.victims)
-        self.check(labels["reborn"] == reborn, f"{labels['reborn']} of {reborn} spans of who became itself are in the log")
+        # If the kernel keeps the recorder waiting for seconds, as it may on a busy machine, the recorder says that it traces no further program.
+        is_held_up = any("holds the lock of its memory; until it lets go" in line for line in self.said)
+        self.check(labels["reborn"] == reborn or is_held_up, f"{labels['reborn']} of {reborn} spans of who became itself are in the log")
         self.check(not labels["stranger"], f"{labels['stranger']} spans of a stranger are in the log")
 
     def judge_spans(self, truth, spans):
