@@ -114,6 +114,26 @@ newest_of_a_directory() {
 		run 2 top --batch 1 nowhere.txtrace && grep -q "nowhere.txtrace" "$tmp/err"
 }
 
+# Without an argument it is the current one.
+newest_of_the_current_directory() {
+	(cd "$tmp/logs" && "$txtrace" top --batch 1 >"$tmp/out" 2>"$tmp/err") && grep -q '^shop: ' "$tmp/out" || fail "$(cat "$tmp/err")"
+}
+
+# Three parts of a capture, the first one given.
+follows_rotation() {
+	local part last
+	for part in 0 1 2; do
+		last="continued time_ns=$((part * 1000 + 900)) next_part=$((part + 1))"
+		[ $part -lt 2 ] || last="summary time_ns=2900 sent_cnt=3 received_cnt=3"
+		"$make_log" "$tmp/parts.$([ $part = 2 ] || echo "00000$((part + 1)).")txtrace" <<-END || return
+			header pid=1 cpus=1 command="bank" capture_id="capture" part=$part first_sequence=$part start_monotonic_ns=0
+			span begin_ns=$((part * 1000)) end_ns=$((part * 1000 + 500)) pid=1 tid=1 end_tid=1 id=$((part + 1)) label="part $part" work_ns=500 on_cpu_ns=500
+			$last
+		END
+	done
+	run 0 top --batch 1 parts.000001.txtrace && has_row "part 0" "1.00 0 500 ns 500 ns" && has_row "part 1" "1.00 0 500 ns 500 ns" && has_row "part 2" "1.00 0 500 ns 500 ns"
+}
+
 # A page a second, and what the recorder writes meanwhile is on the next one.
 follows_a_writer() {
 	mkfifo "$tmp/text" || return
@@ -136,7 +156,7 @@ follows_a_writer() {
 }
 
 no_terminal() {
-	run 2 top top.txtrace && grep -qF "this is no terminal: use --batch N to print N pages as text" "$tmp/err"
+	run 2 top top.txtrace && grep -qF "the output is no terminal; print pages as text with --batch N" "$tmp/err"
 }
 
 check "windows of 1, 10 and 60 s have the spans that ended in them" windows
@@ -150,6 +170,8 @@ check "labels beyond 200 are one row" many_labels
 check "names cannot speak to the terminal" hostile_names
 check "it is no wider than it may be" no_wider_than_asked
 check "of a directory, the newest log" newest_of_a_directory
+check "without an argument, that of the current directory" newest_of_the_current_directory
+check "it goes on in the next file" follows_rotation
 check "it follows a recorder, and ends with the capture" follows_a_writer
 check "without a terminal it says so" no_terminal
 finish

@@ -97,13 +97,18 @@ def _(terminal):
     terminal.shows("by label, highest rate first")
     terminal.keys("/")
     terminal.shows("pattern:")
-    terminal.keys("[nt]*", "Enter")
+    terminal.keys("xy", "BSpace", "BSpace", "[nt]*")
+    terminal.shows("pattern: [nt]*_")
+    terminal.keys("Enter")
     terminal.shows("only [nt]*", "now", "ten", lacks=["minute", "cut "])
+    terminal.keys("/")
+    terminal.shows("pattern:")
+    terminal.keys("xyz", "Escape")
+    terminal.shows("only [nt]*", lacks=["pattern:"])
     terminal.keys("/")
     terminal.shows("pattern:")
     terminal.keys("Enter")
     terminal.shows("minute", lacks=["only"])
-    terminal.keys("p")
     terminal.keys("q")
     terminal.ends(0)
 
@@ -165,14 +170,37 @@ def _(terminal):
 @check("a terminal that ncurses does not know is told", 80, 24, {"TERM": "no-such-terminal"})
 def _(terminal):
     terminal.ends(2)
-    terminal.shows("the terminal 'no-such-terminal' is not known to ncurses")
+    terminal.shows("ncurses does not know the terminal 'no-such-terminal'")
+
+
+def stop(terminal):
+    pane = terminal.tmux("list-panes", "-F", "#{pane_pid}").strip()
+    subprocess.run(["pkill", "-TERM", "-P", pane, "txtrace"], check=True)
+    terminal.ends(0)
 
 
 @check("SIGTERM ends it, and the terminal is as it was", 80, 24, {})
 def _(terminal):
     terminal.shows("ten")
-    pane = terminal.tmux("list-panes", "-F", "#{pane_pid}").strip()
-    subprocess.run(["pkill", "-TERM", "-P", pane, "txtrace"], check=True)
+    stop(terminal)
+
+
+@check("also while the keys are shown, or a pattern is typed", 80, 24, {})
+def _(terminal):
+    terminal.shows("ten")
+    terminal.keys("?")
+    terminal.shows("Columns")
+    terminal.keys("q", "/")
+    terminal.shows("pattern:")
+    stop(terminal)
+
+
+@check("Ctrl-C ends it while the keys are shown", 80, 24, {})
+def _(terminal):
+    terminal.shows("ten")
+    terminal.keys("?")
+    terminal.shows("Columns")
+    terminal.keys("C-c")
     terminal.ends(0)
 
 

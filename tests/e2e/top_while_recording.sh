@@ -10,6 +10,8 @@ command -v tmux >/dev/null || {
 	exit 0
 }
 
+"$recorder" -q -o "$tmp/old.txtrace" -- "$programs/spin" --repeat 2 >/dev/null 2>&1
+
 # on_terminal COMMAND: in a terminal of its own; its exit status is in $tmp/status
 on_terminal() {
 	rm -f "$tmp/status"
@@ -44,13 +46,28 @@ start_bank() {
 
 watched() { # watched NAME: it shows the bank's spans while they are recorded
 	start_bank
+	cp "$tmp/old.txtrace" "$tmp/$1.txtrace.partial" && touch -d 2020-01-01 "$tmp/$1.txtrace.partial" # of a recorder that was killed
 	on_terminal "'$recorder' --top -o '$tmp/$1.txtrace' -p $bank"
 	shows "transfer" && shows "recording, " && shows "q quit"
+}
+
+# The page stays as it is, and has more afterwards.
+pauses() {
+	local before
+	LC_ALL=C.UTF-8 tmux -S "$tmp/tmux" send-keys p
+	shows "paused, " && before=$(screen | sed -n 2p) && sleep 2.5 && [ "$(screen | sed -n 2p)" = "$before" ] || fail "before: $before" "$(screen)" || return
+	LC_ALL=C.UTF-8 tmux -S "$tmp/tmux" send-keys p
+	shows "recording, " && wait_for 60 has_other_count "$before" || fail "it stays as it was: $before"
+}
+
+has_other_count() { # has_other_count LINE
+	[ "$(screen | sed -n 2p)" != "$1" ]
 }
 
 # Until the user leaves the view. The recorder's words come behind it.
 view_ends_the_recording() {
 	watched quit || return
+	pauses || return
 	LC_ALL=C.UTF-8 tmux -S "$tmp/tmux" send-keys q
 	ends_with 0 && screen_has "0 lost" && "$reader" verify "$tmp/quit.txtrace" >/dev/null
 	local status=$?
@@ -108,7 +125,7 @@ nothing_to_record() {
 
 no_terminal() {
 	"$recorder" --top -o "$tmp/no.txtrace" -p $$ </dev/null >"$tmp/out" 2>"$tmp/err"
-	[ $? = 2 ] && grep -qF "this is no terminal: record without --top, and run 'txtrace top' on one" "$tmp/err" || fail "$(cat "$tmp/err")" || return
+	[ $? = 2 ] && grep -qF "the output is no terminal; record without --top" "$tmp/err" || fail "$(cat "$tmp/err")" || return
 	! "$recorder" --top -- true 2>"$tmp/err" && grep -qF -- "--top needs the terminal" "$tmp/err" || fail "$(cat "$tmp/err")"
 }
 

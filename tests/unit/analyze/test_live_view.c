@@ -146,17 +146,17 @@ static void lower_bounds_have_no_times(void **state)
 	live_view_free(view);
 }
 
-/* Five in a second for four places: those that waited most stay. */
+/* Five for four places: those for whom was waited most stay, with their own time. */
 static void wakers_are_in_the_order_of_their_time(void **state)
 {
 	struct live_view *view = live_view_new(BEGIN);
 	struct txtrace_record wake = { .kind = TXTRACE_RECORD_WAKE }, run = { .kind = TXTRACE_RECORD_RUN };
-	static const uint64_t waits[] = { 10, 50, 30, 20 };
+	static const uint64_t waits[] = { 10, 50, 30, 20, 40 };
 	struct live_rows rows;
 	const struct live_row *row;
 
 	(void)state;
-	for (uint64_t i = 0; i < 4; i++) {
+	for (uint64_t i = 0; i < 5; i++) {
 		char name[] = { (char)('p' + i), '\0' };
 
 		wake.wake = (struct txtrace_wake){ .time_ns = BEGIN + i * 1000,
@@ -182,7 +182,7 @@ static void wakers_are_in_the_order_of_their_time(void **state)
 	assert_int_equal(live_view_rows(view, LIVE_LABELS, LIVE_WINDOW_COUNT, &rows), 0);
 	row = find(&rows, "waiting");
 	for (size_t i = 0; i < 4; i++) {
-		static const char order[] = "qrsp";
+		static const char order[] = "qtrs";
 		struct txtrace_string name = live_view_name(view, row->windows[0].wakers[i].name);
 
 		assert_int_equal(name.length, 1);
@@ -219,6 +219,34 @@ static void open_spans_are_known_until_they_end(void **state)
 	live_view_totals(view, &totals);
 	assert_int_equal(totals.open_cnt, 0);
 	assert_int_equal(live_view_oldest(view, oldest, 0), 0);
+	live_view_free(view);
+}
+
+/* Begun where there was no room for its label, and ended where there is. */
+static void open_spans_of_the_rest_end_there(void **state)
+{
+	struct live_view *view = live_view_new(BEGIN);
+	struct live_rows rows;
+	char label[32];
+
+	(void)state;
+	for (uint64_t i = 1; i <= 300; i++) {
+		snprintf(label, sizeof(label), "label %u", (unsigned)i);
+		add_span(view, label, i, SECOND / 2, i, 0);
+	}
+	add_open(view, "late", 1000, 1, SECOND / 2);
+	assert_int_equal(live_view_rows(view, LIVE_LABELS, LIVE_WINDOW_COUNT, &rows), 0);
+	for (size_t i = 0; i < rows.cnt; i++)
+		assert_int_equal(rows.rows[i].open_cnt, rows.rows[i].is_rest);
+	live_rows_release(&rows);
+	add_span(view, "other", 2000, 100 * SECOND, 1, 0); /* a minute later there is room */
+	add_span(view, "late", 1000, 100 * SECOND, 1, 0);
+	live_view_end(view);
+	assert_int_equal(live_view_rows(view, LIVE_LABELS, LIVE_WINDOW_COUNT, &rows), 0);
+	assert_int_equal(rows.cnt, 2);
+	for (size_t i = 0; i < rows.cnt; i++)
+		assert_int_equal(rows.rows[i].open_cnt, 0);
+	live_rows_release(&rows);
 	live_view_free(view);
 }
 
@@ -265,6 +293,7 @@ int main(void)
 		cmocka_unit_test(lower_bounds_have_no_times),
 		cmocka_unit_test(wakers_are_in_the_order_of_their_time),
 		cmocka_unit_test(open_spans_are_known_until_they_end),
+		cmocka_unit_test(open_spans_of_the_rest_end_there),
 		cmocka_unit_test(too_much_is_counted_together),
 	};
 

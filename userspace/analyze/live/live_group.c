@@ -86,7 +86,7 @@ static void add_waker(struct live_waker wakers[LIVE_WAKERS], uint32_t name, uint
 	size_t at = 0;
 
 	while (at < LIVE_WAKERS - 1 && wakers[at].ns && wakers[at].name != name)
-		at++;
+		at++; /* the last place has the least, or nothing */
 	if (wakers[at].name != name)
 		wakers[at] = (struct live_waker){ .name = name };
 	increase(&wakers[at].ns, ns);

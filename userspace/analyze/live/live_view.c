@@ -55,6 +55,7 @@ struct open_span {
 	uint64_t id, begin_ns;
 	uint32_t pid, tid, flags;
 	uint32_t label;
+	uint32_t in_rest; /* a bit for each kind in which there was no room for its group */
 };
 
 struct live_view {
@@ -283,7 +284,16 @@ static int see_wake(struct live_view *view, const struct txtrace_wake *wake)
 	return is_by_thread ? number_of(view, wake->waker_comm, &thread->waker_name) : 0;
 }
 
-/* The wait before this run was ended by the last wakeup. */
+static bool is_by(const struct span_wait *wait, const struct known_thread *thread)
+{
+	return wait->ns && wait->waker_span == thread->waker_span &&
+	       wait->waker_scope == thread->waker_scope && wait->waker_name == thread->waker_name;
+}
+
+/*
+ * The wait before this run was ended by the last wakeup. Where there is no room,
+ * the waker with the least time goes, and its time with it.
+ */
 static void note_wait(struct live_view *view, const struct known_thread *thread, uint64_t ns)
 {
 	struct span_waits *waits = &view->waits[place_of(thread->span_scope, thread->span)];
@@ -291,14 +301,15 @@ static void note_wait(struct live_view *view, const struct known_thread *thread,
 
 	if (waits->id != thread->span || waits->scope != thread->span_scope)
 		*waits = (struct span_waits){ .scope = thread->span_scope, .id = thread->span };
-	while (wait < &waits->waits[WAITS_OF_SPAN - 1] && wait->ns &&
-	       (wait->waker_span != thread->waker_span || wait->waker_scope != thread->waker_scope ||
-		wait->waker_name != thread->waker_name))
-		wait++;
-	wait->waker_scope = thread->waker_scope;
-	wait->waker_span = thread->waker_span;
-	wait->waker_name = thread->waker_name;
-	increase(&wait->ns, ns);
+	for (size_t i = 0; i < WAITS_OF_SPAN; i++) {
+		if (is_by(&waits->waits[i], thread)) {
+			increase(&waits->waits[i].ns, ns);
+			return;
+		}
+		if (waits->waits[i].ns < wait->ns)
+			wait = &waits->waits[i];
+	}
+	*wait = (struct span_wait){ thread->waker_scope, thread->waker_span, thread->waker_name, ns };
 }
 
 static void see_run(struct live_view *view, const struct txtrace_run *run)
@@ -341,19 +352,25 @@ static uint64_t second_of(const struct live_view *view, uint64_t time_ns)
 	return time_ns > view->begin_ns ? (time_ns - view->begin_ns) / SECOND_NS : 0;
 }
 
-static int count_open(struct live_view *view, const struct open_span *open, int by)
+/*
+ * It has begun, or ended. Its tag is known only when it has ended. A group with
+ * open spans stays; one for which there was no room may have some when they end.
+ */
+static int count_open(struct live_view *view, struct open_span *open, bool has_begun)
 {
 	struct txtrace_span span = { .pid = open->pid, .tid = open->tid };
 	int err = 0;
 
 	span.label = live_view_name(view, open->label);
-	/* its tag is known only when it has ended */
 	for (size_t kind = 0; !err && kind < LIVE_TAGS; kind++) {
-		struct live_group *group;
+		struct live_group *group = &view->rest[kind];
 
-		err = group_of(view, kind, &span, &group);
-		if (!err && (by > 0 || group->open_cnt))
-			group->open_cnt = by > 0 ? group->open_cnt + 1 : group->open_cnt - 1;
+		if (!(open->in_rest & 1u << kind))
+			err = group_of(view, kind, &span, &group);
+		if (!err && group == &view->rest[kind])
+			open->in_rest |= 1u << kind;
+		if (!err)
+			group->open_cnt = has_begun ? group->open_cnt + 1 : group->open_cnt - 1;
 	}
 	return err;
 }
@@ -381,7 +398,7 @@ static int see_open(struct live_view *view, const struct txtrace_open_span *reco
 		free(open);
 		return err;
 	}
-	return count_open(view, open, 1);
+	return count_open(view, open, true);
 }
 
 static int see_span(struct live_view *view, const struct txtrace_span *span)
@@ -391,7 +408,7 @@ static int see_span(struct live_view *view, const struct txtrace_span *span)
 	struct ended_span *ended = &view->ended[place_of(scope, span->id)];
 	struct open_span *open = id_map_remove(&view->open, scope, span->id);
 	struct live_group *groups[LIVE_KIND_COUNT];
-	int err = open ? count_open(view, open, -1) : 0;
+	int err = open ? count_open(view, open, false) : 0;
 
 	free(open);
 	view->totals.span_cnt++;

@@ -17,8 +17,9 @@
 
 #define POLL_NS 100000000u
 #define PAGE_NS 1000000000u
-#define QUIET_NS \
-	2000000000u	/* a recorder that has sent nothing for so long has nothing older in its buffers */
+/* A recorder writes what it has every 0.7 s: after so long without anything, nothing older will come. */
+#define QUIET_NS 2000000000u
+
 #define BATCH_CNT 65536 /* records between looks at keys and signals */
 
 struct top_options {
@@ -47,12 +48,11 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace top",
-	.about =
-		"Shows live figures of a log that is being written: rates, percentiles, where the time was "
-		"spent, what spans wait for and who wakes them, for the last 1, 10 or 60 s, and the oldest "
-		"open spans. Of a directory, the newest log. No privilege is needed but to read the log. The "
-		"key ? lists the keys.",
-	.usages = (const char *const[]){ "LOG", "DIRECTORY", NULL },
+	.about = "Shows live figures of a log that is being written: rates, percentiles, where the time was "
+		 "spent, what spans wait for and who wakes them, for the last 1, 10 or 60 s, and the oldest "
+		 "open spans. Of a directory, the newest log; without an argument, that of the current "
+		 "directory. No privilege is needed but to read the log. The key ? lists the keys.",
+	.usages = (const char *const[]){ "[LOG]", "DIRECTORY", NULL },
 	.specs = specs,
 	.examples =
 		(const struct option_example[]){
@@ -63,7 +63,6 @@ static const struct options options = {
 		},
 	.notes = exit_status_notes,
 	.operand = "LOG or DIRECTORY",
-	.operand_min = 1,
 	.operand_max = 1,
 };
 
@@ -73,6 +72,7 @@ struct watching {
 	struct live_view *view;
 	struct top_choice choice;
 	struct top_terminal *terminal; /* NULL: --batch */
+	const sigset_t *stops;	       /* these signals, which are blocked, end it */
 	struct top_result result;
 	char *page;
 	char filter[64];
@@ -204,6 +204,26 @@ static void print_page(struct watching *watching)
 
 /* ---- keys ---- */
 
+/* Waits for one of the signals; true: one came. */
+static bool is_stopped(const struct watching *watching, uint64_t wait_ns)
+{
+	const struct timespec wait = { .tv_nsec = (long)wait_ns };
+
+	return sigtimedwait(watching->stops, NULL, &wait) > 0;
+}
+
+/* However long that takes. GONE: there is no terminal any more, or a signal ends it all. */
+static int wait_for_key(struct watching *watching)
+{
+	int key = TOP_KEY_NONE;
+
+	while (key == TOP_KEY_NONE && !watching->is_done) {
+		key = top_terminal_key(watching->terminal, POLL_NS / 1000000);
+		watching->is_done = key == TOP_KEY_GONE || is_stopped(watching, 0);
+	}
+	return watching->is_done ? TOP_KEY_GONE : key;
+}
+
 /* A page of text, until the user has seen enough. */
 static void show_text(struct watching *watching, const char *text)
 {
@@ -216,7 +236,7 @@ static void show_text(struct watching *watching, const char *text)
 
 		step = top_terminal_lines(watching->terminal);
 		top_terminal_show(watching->terminal, text, first, "q back  up, down, page up, page down");
-		key = top_terminal_key(watching->terminal, -1);
+		key = wait_for_key(watching);
 		if (key == 'q' || key == TOP_KEY_ESCAPE || key == TOP_KEY_ENTER || key == TOP_KEY_GONE)
 			return;
 		if (key == TOP_KEY_UP && first > 0)
@@ -237,6 +257,7 @@ static void show_span(struct watching *watching)
 
 	if (!target->id)
 		return;
+	top_terminal_show(watching->terminal, watching->page, 0, "reading the log for this span ...");
 	text = span_page(txtrace_log_path(watching->input.log), target,
 			 top_terminal_columns(watching->terminal));
 	if (text)
@@ -258,10 +279,26 @@ static void move_selection(struct watching *watching, int by)
 		choice->selected += choice->selected + 1 < watching->result.row_cnt;
 }
 
+/* The pattern is typed into the status line; Escape leaves it as it was. */
 static void ask_filter(struct watching *watching)
 {
-	if (top_terminal_ask(watching->terminal, "pattern: ", watching->filter, sizeof(watching->filter)))
-		watching->choice.filter = watching->filter[0] ? watching->filter : NULL;
+	char typed[sizeof(watching->filter)] = "", line[sizeof(typed) + 16];
+	size_t length = 0;
+	int key;
+
+	do {
+		snprintf(line, sizeof(line), "pattern: %s_", typed);
+		top_terminal_show(watching->terminal, watching->page, 0, line);
+		key = wait_for_key(watching);
+		if (key == TOP_KEY_BACKSPACE && length > 0)
+			typed[--length] = '\0';
+		else if (key >= ' ' && key < 127 && length + 1 < sizeof(typed))
+			typed[length++] = (char)key;
+	} while (key != TOP_KEY_ENTER && key != TOP_KEY_ESCAPE && key != TOP_KEY_GONE);
+	if (key != TOP_KEY_ENTER)
+		return;
+	strcpy(watching->filter, typed);
+	watching->choice.filter = length > 0 ? watching->filter : NULL;
 }
 
 static void take_key(struct watching *watching, int key)
@@ -270,6 +307,8 @@ static void take_key(struct watching *watching, int key)
 
 	if (key == 'q' || key == TOP_KEY_GONE)
 		watching->is_done = true;
+	else if (!watching->page) /* nothing is shown that a key could be about */
+		return;
 	else if (key == 'b')
 		choice->kind = (choice->kind + 1) % LIVE_KIND_COUNT;
 	else if (key == 'w')
@@ -290,15 +329,7 @@ static void take_key(struct watching *watching, int key)
 
 /* ---- the loop ---- */
 
-/* Waits for one of these signals, which are blocked; true: one came. */
-static bool is_stopped(const sigset_t *stops, uint64_t wait_ns)
-{
-	const struct timespec wait = { .tv_nsec = (long)wait_ns };
-
-	return sigtimedwait(stops, NULL, &wait) > 0;
-}
-
-static void watch(struct watching *watching, const sigset_t *stops)
+static void watch(struct watching *watching)
 {
 	bool has_more = false;
 
@@ -306,7 +337,7 @@ static void watch(struct watching *watching, const sigset_t *stops)
 		int key = TOP_KEY_NONE;
 
 		read_log(watching, &has_more);
-		if (watching->err || is_stopped(stops, has_more || watching->terminal ? 0 : POLL_NS))
+		if (watching->err || is_stopped(watching, has_more || watching->terminal ? 0 : POLL_NS))
 			break;
 		if (watching->terminal)
 			key = top_terminal_key(watching->terminal, has_more ? 0 : POLL_NS / 1000000);
@@ -324,7 +355,7 @@ static void watch(struct watching *watching, const sigset_t *stops)
 	}
 }
 
-static int open_log(struct watching *watching, const char *path, const sigset_t *stops)
+static int open_log(struct watching *watching, const char *path)
 {
 	bool is_too_early = false;
 	int status;
@@ -333,7 +364,7 @@ static int open_log(struct watching *watching, const char *path, const sigset_t 
 		status = log_input_follow(&watching->input, watching->cli, path, &is_too_early);
 		if (!is_too_early)
 			return status;
-		if (is_stopped(stops, POLL_NS)) {
+		if (is_stopped(watching, POLL_NS)) {
 			watching->is_done = true;
 			return CLI_OK;
 		}
@@ -343,18 +374,19 @@ static int open_log(struct watching *watching, const char *path, const sigset_t 
 static int open_terminal(struct watching *watching)
 {
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
-		return cli_fail(watching->cli, "this is no terminal: use --batch N to print N pages as text");
+		return cli_fail(watching->cli,
+				"the output is no terminal; print pages as text with --batch N");
 	watching->terminal = top_terminal_open();
 	return watching->terminal
 		       ? CLI_OK
 		       : cli_fail(watching->cli,
-				  "the terminal '%s' is not known to ncurses: set TERM, or use --batch N",
+				  "ncurses does not know the terminal '%s'; set TERM, or use --batch N",
 				  getenv("TERM") ? getenv("TERM") : "");
 }
 
-static int run_watch(struct watching *watching, const char *path, const sigset_t *stops)
+static int run_watch(struct watching *watching, const char *path)
 {
-	int status = open_log(watching, path, stops);
+	int status = open_log(watching, path);
 
 	if (status != CLI_OK || watching->is_done)
 		return status;
@@ -364,7 +396,7 @@ static int run_watch(struct watching *watching, const char *path, const sigset_t
 	else if (!watching->batch_cnt)
 		status = open_terminal(watching);
 	if (status == CLI_OK && !watching->err)
-		watch(watching, stops);
+		watch(watching);
 	top_terminal_close(watching->terminal);
 	live_view_free(watching->view);
 	free(watching->page);
@@ -386,7 +418,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
-	path = newest_log_path(cli, result.operands[0]);
+	path = newest_log_path(cli, result.operand_cnt ? result.operands[0] : ".");
 	if (!path)
 		return CLI_FAILED;
 	watching.choice = (struct top_choice){ .kind = values.by,
@@ -399,7 +431,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	sigaddset(&stops, SIGINT);
 	sigaddset(&stops, SIGTERM);
 	sigprocmask(SIG_BLOCK, &stops, &before);
-	status = run_watch(&watching, path, &stops);
+	watching.stops = &stops;
+	status = run_watch(&watching, path);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	free(path);
 	return status;

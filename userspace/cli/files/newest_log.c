@@ -46,16 +46,21 @@ static char *find_newest(DIR *directory)
 	return newest;
 }
 
+static char *own(struct cli *cli, char *path)
+{
+	if (!path)
+		cli_fail(cli, "not enough memory");
+	return path;
+}
+
 char *newest_log_path(struct cli *cli, const char *path)
 {
 	DIR *directory = opendir(path);
 	struct text text = { 0 };
 	char *name;
 
-	if (!directory && errno == ENOTDIR)
-		return strdup(path);
-	if (!directory && errno == ENOENT) /* the recorder may write it as .partial yet */
-		return strdup(path);
+	if (!directory && (errno == ENOTDIR || errno == ENOENT)) /* it may only be there as .partial yet */
+		return own(cli, strdup(path));
 	if (!directory) {
 		cli_fail(cli, "can't read '%s': %s", path, strerror(errno));
 		return NULL;
@@ -70,5 +75,5 @@ char *newest_log_path(struct cli *cli, const char *path)
 		name[strlen(name) - strlen(PARTIAL)] = '\0';
 	text_append_format(&text, "%s/%s", path, name);
 	free(name);
-	return text.err ? NULL : text.bytes;
+	return own(cli, text.err ? NULL : text.bytes);
 }

@@ -159,7 +159,7 @@ static void name_text(struct text *text, const struct live_row *row, const struc
 	if (row->is_rest)
 		text_append(text, "(all others)");
 	else if (!row->name)
-		text_append_format(text, "(no %s)", top_kind_names[choice->kind]);
+		text_append(text, choice->kind == LIVE_TAGS ? "(no tag)" : "(unknown label)");
 	else
 		text_append_clipped(text, row->name, row->name_length, columns);
 }

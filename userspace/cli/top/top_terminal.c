@@ -229,24 +229,11 @@ int top_terminal_key(struct top_terminal *terminal, int wait_ms)
 		return TOP_KEY_ENTER;
 	case 27:
 		return TOP_KEY_ESCAPE;
+	case 8:
+	case 127:
+	case KEY_BACKSPACE:
+		return TOP_KEY_BACKSPACE;
 	default:
 		return key > 0 && key < 128 ? key : TOP_KEY_NONE;
 	}
-}
-
-bool top_terminal_ask(struct top_terminal *terminal, const char *question, char *answer, size_t size)
-{
-	int err;
-
-	(void)terminal;
-	move(LINES - 1, 0);
-	clrtoeol();
-	addstr(question);
-	curs_set(1);
-	echo();
-	timeout(-1);
-	err = getnstr(answer, (int)size - 1);
-	noecho();
-	curs_set(0);
-	return err == OK;
 }

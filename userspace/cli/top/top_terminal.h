@@ -21,6 +21,7 @@ enum top_key {
 	TOP_KEY_PAGE_DOWN,
 	TOP_KEY_ENTER,
 	TOP_KEY_ESCAPE,
+	TOP_KEY_BACKSPACE,
 	TOP_KEY_GONE, /* there is no terminal any more */
 };
 
@@ -41,8 +42,5 @@ void top_terminal_show(struct top_terminal *terminal, const char *text, size_t f
 
 /* A character, or one of enum top_key; waits for so many ms. */
 int top_terminal_key(struct top_terminal *terminal, int wait_ms);
-
-/* Asks for a line of text on the last line; false: the user has changed his mind. */
-bool top_terminal_ask(struct top_terminal *terminal, const char *question, char *answer, size_t size);
 
 #endif

@@ -24,6 +24,7 @@ struct live {
 	const struct record_options *options;
 	char log[PATH_MAX];
 	char partial[PATH_MAX];
+	struct timespec since; /* a file of before is a dead recorder's */
 	char viewer[PATH_MAX];
 	struct invoking_user user;
 	sigset_t signals; /* that stop it, and that of a child */
@@ -64,9 +65,13 @@ static int find_log(void *context)
 
 static int has_log(void *context)
 {
+	const struct live *live = context;
 	struct stat status;
 
-	return lstat(((const struct live *)context)->partial, &status) == 0;
+	if (lstat(live->partial, &status))
+		return false;
+	return status.st_mtim.tv_sec != live->since.tv_sec ? status.st_mtim.tv_sec > live->since.tv_sec
+							   : status.st_mtim.tv_nsec >= live->since.tv_nsec;
 }
 
 static int prepare(struct live *live)
@@ -79,6 +84,7 @@ static int prepare(struct live *live)
 		err = invoking_user_read(&live->user);
 	if (err)
 		return err;
+	clock_gettime(CLOCK_REALTIME_COARSE, &live->since); /* which is that of files */
 	live->words_fd = memfd_create("txtrace-bpf", MFD_CLOEXEC);
 	return live->words_fd < 0 ? -errno : 0;
 }
@@ -220,7 +226,7 @@ int live_run(const struct record_options *options, const struct messages *messag
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		messages_say(messages, MESSAGE_ERROR, "top",
-			     "this is no terminal: record without --top, and run 'txtrace top' on one");
+			     "the output is no terminal; record without --top");
 		return STATUS_NOT_STARTED;
 	}
 	sigemptyset(&live.signals);

@@ -323,7 +323,8 @@ static const struct option_spec specs[] = {
 	OPTION("quiet", 'q', OPTION_FLAG, NULL,
 	       "print no status line and no report; errors and losses are still printed", FIELD(is_quiet)),
 	OPTION("top", 0, OPTION_FLAG, NULL,
-	       "show live figures while recording, as 'txtrace top' does; its end ends the recording",
+	       "show live figures while recording, as 'txtrace top' does; quitting the view ends the "
+	       "recording",
 	       FIELD(wants_top)),
 	OPTION("no-confine", 0, OPTION_FLAG, NULL,
 	       "no sandbox: keep all privileges and system calls while recording; by default those that "
@@ -485,8 +486,7 @@ static const char *find_conflict(const struct record_options *values, const stru
 	if (find_threads_conflict(values))
 		return find_threads_conflict(values);
 	if (values->wants_top && (values->command || values->repeat))
-		return "--top needs the terminal; record the command without it, and run 'txtrace top' on "
-		       "another one";
+		return "--top needs the terminal, which the command has; run 'txtrace top' in another one";
 	if (values->wants_top && values->flight.max_bytes)
 		return "with --flight there is no log until something triggers; remove --top";
 	return find_repeat_conflict(values);
