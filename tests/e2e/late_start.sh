@@ -19,7 +19,7 @@ waits_for_the_recorder() {
 	second=$!
 	timeout 100 strace -f -o "$tmp/calls" -e trace=pread64 -e inject=pread64:delay_exit=100000 "$recorder" -q -o "$tmp/late.txtrace" -p $first,$second || return
 	wait $first && wait $second && export_log "$tmp/late.txtrace" || return
-	[ "$(grep -c '"label":"spin"' "$tmp/late.txtrace.jsonl")" = 5 ] || fail "spans before the recorder recorded"
+	[ "$(grep -c '"type":"span".*"label":"spin"' "$tmp/late.txtrace.jsonl")" = 5 ] || fail "spans before the recorder recorded"
 }
 
 check "a program that is traced early waits for a recorder that starts late" waits_for_the_recorder

@@ -125,7 +125,7 @@ is_traced_without_its_first_thread() {
 	"$recorder" -q -o "$tmp/headless.txtrace" -p $loop || fail "the tracer ended with $?" || return
 	wait $loop || fail "the program ended with $?" || return
 	loop=
-	balanced "$tmp/headless.txtrace" && [ "$(grep -c '"label":"lives on"' "$tmp/headless.txtrace.jsonl")" = 10 ]
+	balanced "$tmp/headless.txtrace" && [ "$(grep -c '"type":"span".*"label":"lives on"' "$tmp/headless.txtrace.jsonl")" = 10 ]
 }
 
 # ---- a new program in the same process ----
@@ -133,8 +133,8 @@ is_traced_without_its_first_thread() {
 is_traced_behind_the_exec() {
 	"$recorder" -q -o "$tmp/exec.txtrace" -- "$programs/thread_exec" 2>"$tmp/err" || fail "it ended with $?: $(cat "$tmp/err")" || return
 	balanced "$tmp/exec.txtrace" || return
-	[ "$(grep -c '"label":"before the exec"' "$tmp/exec.txtrace.jsonl")" = 10 ] || fail "spans before the exec are missing" || return
-	[ "$(grep -c '"label":"after the exec"' "$tmp/exec.txtrace.jsonl")" = 10 ] || fail "spans behind the exec are missing"
+	[ "$(grep -c '"type":"span".*"label":"before the exec"' "$tmp/exec.txtrace.jsonl")" = 10 ] || fail "spans before the exec are missing" || return
+	[ "$(grep -c '"type":"span".*"label":"after the exec"' "$tmp/exec.txtrace.jsonl")" = 10 ] || fail "spans behind the exec are missing"
 }
 
 # Its first thread had ended, so nobody told of the tid that the other one takes over. It loses the CPU under that tid, before the exec is over: while the kernel

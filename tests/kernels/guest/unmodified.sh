@@ -40,7 +40,7 @@ as_the_marks_say() {
 threads_come_and_go() {
 	spans threads thread_storm --threads 5000 --seconds 900 -- --span 'own=txtrace:begin..txtrace:end' || return
 	local marked own
-	marked=$(grep -c '"label":"life"' "$tmp/threads.jsonl") own=$(grep -c '"label":"own"' "$tmp/threads.jsonl")
+	marked=$(grep -c '"type":"span".*"label":"life"' "$tmp/threads.jsonl") own=$(grep -c '"type":"span".*"label":"own"' "$tmp/threads.jsonl")
 	[ "$marked" = 5000 ] && [ "$own" = "$marked" ] && ! grep -q '"unfinished":true' "$tmp/threads.jsonl" ||
 		fail "$own spans for $marked marked ones; $(cat "$tmp/threads.err")"
 }
