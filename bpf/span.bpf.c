@@ -267,19 +267,26 @@ struct piece {
 	uint64_t size;
 };
 
-PROBE_PROGRAM("uprobe", on_attr, uint64_t id, uint64_t name, uint64_t type, uint64_t value)
+/* Of any type but ATTR_BYTES. */
+static __always_inline int send_attribute(struct pt_regs *ctx, uint64_t id, uint64_t name, uint32_t type,
+					  uint64_t value)
 {
-	struct text_source source = { .id = id, .type = (uint32_t)type, .value = value };
-	struct piece piece = { 0 };
+	struct text_source source = { .id = id, .type = type, .value = value };
 
-	if ((uint32_t)type == ATTR_BYTES) {
-		bpf_probe_read_user(&piece, sizeof(piece), (void *)value);
-		return send_bytes(ctx, id, name, piece.address, piece.size);
-	}
 	source.name = label_of(ctx, name);
-	if ((uint32_t)type == ATTR_STRING)
+	if (type == ATTR_STRING)
 		source.address = value;
 	return send_text(ctx, WIRE_ATTR, &source);
+}
+
+PROBE_PROGRAM("uprobe", on_attr, uint64_t id, uint64_t name, uint64_t type, uint64_t value)
+{
+	struct piece piece = { 0 };
+
+	if ((uint32_t)type != ATTR_BYTES)
+		return send_attribute(ctx, id, name, (uint32_t)type, value);
+	bpf_probe_read_user(&piece, sizeof(piece), (void *)value);
+	return send_bytes(ctx, id, name, piece.address, piece.size);
 }
 
 struct key_with_clocks {
@@ -442,11 +449,9 @@ static __noinline int ring_text(struct pt_regs *ctx)
 
 	if (kind == MARK_TAG)
 		return on_tag_body(ctx, RING_ID, RING_VALUE);
-	if (kind == MARK_ATTR_BYTES)
-		return send_bytes(ctx, RING_ID, RING_NAME, RING_VALUE, RING_LENGTH);
 	if (kind == MARK_ATTR_STRING)
-		return on_attr_body(ctx, RING_ID, RING_NAME, ATTR_STRING, RING_VALUE);
-	return on_attr_body(ctx, RING_ID, RING_NAME, kind - MARK_ATTR, RING_VALUE);
+		return send_attribute(ctx, RING_ID, RING_NAME, ATTR_STRING, RING_VALUE);
+	return send_attribute(ctx, RING_ID, RING_NAME, kind - MARK_ATTR, RING_VALUE);
 }
 
 static __noinline int ring_key(struct pt_regs *ctx)
@@ -477,6 +482,9 @@ PROBE_PROGRAM("uprobe", on_ring, uint64_t kind)
 		return ring_exit(ctx);
 	if (kind >= MARK_EVENT && kind <= MARK_LINK)
 		return ring_mark(ctx);
+	/* not in ring_text(): one frame less, as kernels up to 6.7 count each in steps of 32 bytes */
+	if (kind == MARK_ATTR_BYTES)
+		return send_bytes(ctx, RING_ID, RING_NAME, RING_VALUE, RING_LENGTH);
 	if (kind > MARK_ATTR && kind <= MARK_ATTR_STRING)
 		return ring_text(ctx);
 	if (kind >= MARK_KEY_BEGIN && kind <= MARK_KEY_EVENT)

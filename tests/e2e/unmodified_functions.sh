@@ -121,6 +121,11 @@ check "a costly pattern is warned of" warns 'each call of one costs' --func 'cal
 check "a file that is not there is said, and which one may be meant" warns "functions of 'cals': no mapped file has this name, did you mean 'calls'?" \
 	--func cals:work
 check "a function that is not there is said" warns "'calls:nowhere': nothing that is mapped has it" --func calls:nowhere
-check "a name that is several functions is not traced, and said" several_functions
+if command -v "${CC:-gcc}" >/dev/null; then
+	check "a name that is several functions is not traced, and said" several_functions
+else
+	number=$((number + 1))
+	echo "ok $number - a name that is several functions # SKIP no compiler"
+fi
 check "bad text is refused where it is bad" refuses "at character 8, 'work..y:z': expected ':'|expected" --span 'label=work..y:z'
 finish
