@@ -101,6 +101,8 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 PROTOS         := $(sort $(wildcard userspace/export/*.proto))
 PROTO_SOURCES  := $(patsubst userspace/export/%.proto,$(GEN)/%.pb-c.c,$(PROTOS))
 PROTO_HEADERS  := $(PROTO_SOURCES:.c=.h)
+VIEW_FILES     := $(patsubst %,userspace/cli/view/page/%,page.html style.css names.js data.js format.js dom.js report.js heat.js timeline.js span.js flame.js others.js main.js)
+VIEW_ASSETS    := $(GEN)/view_assets.h
 LIBRARY_OBJECTS := $(call objects,$(call sources,$(LIBRARY_FOLDERS)))
 PURE_OBJECTS   := $(call objects,$(call sources,$(PURE_FOLDERS))) $(patsubst $(GEN)/%.c,$(BUILD)/gen/%.o,$(PROTO_SOURCES))
 RECORD_OBJECTS := $(call objects,$(call sources,$(RECORD_FOLDERS)))
@@ -210,9 +212,16 @@ $(BUILD)/libtxtrace.so: $(BUILD)/$(LIBRARY_FILE)
 
 # Only these see what is generated; the first build has no .d file yet that would say so.
 $(call objects,$(call sources,export)): | $(PROTO_HEADERS)
+$(BUILD)/userspace/cli/view/view_page.o: | $(VIEW_ASSETS)
 $(RECORD_OBJECTS): | $(SKELETON)
 
 # ---- generated ----
+
+# The files of a page as strings. Its scripts are modules for a reader and for node; here they become one, in this order.
+$(VIEW_ASSETS): userspace/cli/view/assets.sh $(VIEW_FILES)
+	$(call say,PAGE,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$< $(VIEW_FILES) >$@.new && mv $@.new $@
 
 $(GEN)/%.pb-c.c $(GEN)/%.pb-c.h &: userspace/export/%.proto
 	$(call say,PROTOC,$<)

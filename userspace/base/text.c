@@ -62,6 +62,24 @@ void text_append_bytes(struct text *text, const char *bytes, size_t length)
 	text->bytes[text->length] = '\0';
 }
 
+void text_append_base64(struct text *text, const void *bytes, size_t length)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *from = bytes;
+
+	for (size_t i = 0; i < length; i += 3) {
+		size_t left = length - i;
+		uint32_t bits = 0;
+		char four[4];
+
+		for (size_t byte = 0; byte < 3; byte++)
+			bits = bits << 8 | (byte < left ? from[i + byte] : 0);
+		for (size_t digit = 0; digit < 4; digit++)
+			four[digit] = (char)(digit <= left ? digits[bits >> (18 - 6 * digit) & 63] : '=');
+		text_append_few(text, four, sizeof(four));
+	}
+}
+
 void text_append(struct text *text, const char *string)
 {
 	text_append_bytes(text, string, strlen(string));

@@ -28,6 +28,7 @@ const char *text_string(const struct text *text); /* never NULL */
 
 void text_append(struct text *text, const char *string);
 void text_append_bytes(struct text *text, const char *bytes, size_t length);
+void text_append_base64(struct text *text, const void *bytes, size_t length); /* with = at the end */
 __attribute__((format(printf, 2, 3))) void text_append_format(struct text *text, const char *format, ...);
 /* The same for a number of bytes that the compiler knows. */
 static inline void text_append_few(struct text *text, const void *bytes, size_t length)

@@ -228,23 +228,6 @@ static void put_double(struct text *out, double value)
 }
 
 /* As Protobuf's JSON has bytes. */
-static void append_base64(struct text *out, struct txtrace_string string)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < string.length; i += 3) {
-		size_t left = string.length - i;
-		uint32_t bits = 0;
-		char four[4];
-
-		for (size_t byte = 0; byte < 3; byte++)
-			bits = bits << 8 | (byte < left ? (unsigned char)string.bytes[i + byte] : 0);
-		for (size_t digit = 0; digit < 4; digit++)
-			four[digit] = (char)(digit <= left ? digits[bits >> (18 - 6 * digit) & 63] : '=');
-		text_append_bytes(out, four, sizeof(four));
-	}
-}
-
 static void put_value(struct otlp_encoder *encoder, struct text *out, const struct otlp_attribute *attribute)
 {
 	double number;
@@ -256,7 +239,7 @@ static void put_value(struct otlp_encoder *encoder, struct text *out, const stru
 		break;
 	case OTLP_BYTES:
 		text_append(out, "{\"bytesValue\":\"");
-		append_base64(out, attribute->string);
+		text_append_base64(out, attribute->string.bytes, attribute->string.length);
 		text_append(out, "\"");
 		break;
 	case OTLP_BOOL:

@@ -7,7 +7,7 @@
 #include "cli/commands/command.h"
 
 const struct command *const commands[] = {
-	&command_report,	&command_top,
+	&command_report,	&command_top,	  &command_view,
 	&command_tree,	    &command_tail,	  &command_histogram,
 	&command_flame,		&command_workers,   &command_concurrency, &command_spans,
 	&command_blocked,	&command_blame,	    &command_neighbours,  &command_show,

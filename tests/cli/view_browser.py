@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""view_browser.py FOLDER: the pages shop, strange, empty and small there, as people use them. Prints TAP."""
+import json
+import sys
+import traceback
+
+from browser import Browser
+
+folder = sys.argv[1]
+number = 0
+
+
+def duration(ns):
+	"""As txtrace prints it: three digits."""
+	for unit, size in ("s", 1e9), ("ms", 1e6), ("µs", 1e3):
+		if ns >= size:
+			value = ns / size
+			return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f} {unit}"
+	return f"{ns} ns"
+
+
+def same(what, got, wanted):
+	assert got == wanted, f"{what}: {got!r}, not {wanted!r}"
+
+
+def texts(page, selector):
+	return page.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((element) => element.textContent)")
+
+
+def rows(page, where):
+	return page.run(f"[...document.querySelectorAll('#{where} tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+
+
+def box(page, name):
+	page.run(f"document.getElementById('{name}').scrollIntoView({{ block: 'center' }})")
+	page.frame()
+	return page.run(f"(() => {{ const box = document.getElementById('{name}').getBoundingClientRect(); return [box.left, box.top, box.width, box.height]; }})()")
+
+
+def show(page, name, text):
+	page.run(f"document.getElementById('{name}').focus(); document.getElementById('{name}').select()")
+	page.type(text)
+
+
+def report_of(name):
+	with open(f"{folder}/{name}.json", encoding="utf-8") as opened:
+		return json.load(opened)
+
+
+# ---- cases ----
+
+def figures(browser):
+	page = browser.open(f"file://{folder}/shop.html")
+	shown = {row[0]: row[1:8] for row in rows(page, "report-table")}
+	wanted = {}
+	for row in report_of("shop")["labels"]:
+		wall = row["wall_ns"]
+		wanted[row["label"]] = [f"{row['count']:,}", "", duration(wall["mean"]), duration(wall["p50"]), duration(wall["p99"]), duration(wall["max"]), duration(row["sum"]["work_ns"])]
+	same("the report", shown, wanted)
+	slowest = max(page.run("[...txtrace.page.spans.wall]"))
+	same("the slowest span", rows(page, "slow-table")[0][3], duration(slowest))
+	return page
+
+
+def filters(browser):
+	page = browser.open(f"file://{folder}/shop.html")
+	page.key("/")
+	page.type("pay")
+	same("labels", [row[0] for row in rows(page, "report-table")], ["payment"])
+	same("slowest", {row[0] for row in rows(page, "slow-table")}, {"payment"})
+	page.key("Escape")
+	same("labels behind Escape", len(rows(page, "report-table")), 3)
+	show(page, "filter-tag", "shard=1")
+	same("spans with the tag", sum(int(row[1]) for row in rows(page, "report-table")), page.run("txtrace.page.spans.tag.filter((tag) => txtrace.page.strings[tag] === 'shard=1').length"))
+	show(page, "filter-thread", "worker-12")
+	same("and of the thread", {row[0] for row in rows(page, "slow-table")} <= {"order", "payment", "ship"}, True)
+	tid = page.run("[...new Set([...Array(txtrace.page.spanCount).keys()].filter(txtrace.view.hasSpan).map((i) => txtrace.page.threads.tid[txtrace.page.spans.thread[i]]))]")
+	same("threads", tid, [12])
+	return page
+
+
+def sorting(browser):
+	page = browser.open(f"file://{folder}/shop.html")
+	for expected in (False, True):
+		page.run("[...document.querySelectorAll('#report-table th button')].find((button) => button.textContent === 'label').click()")
+		labels = [row[0] for row in rows(page, "report-table")]
+		same("labels", labels, sorted(labels, reverse=expected))
+	return page
+
+
+def times(browser):
+	page = browser.open(f"file://{folder}/shop.html")
+	left, top, width, height = box(page, "heat")
+	page.mouse("mousePressed", left + width * 0.4, top + height / 2, button="left", buttons=1, clickCount=1)
+	page.mouse("mouseMoved", left + width * 0.6, top + height / 2, button="left", buttons=1)
+	page.mouse("mouseReleased", left + width * 0.6, top + height / 2, button="left", clickCount=1)
+	page.frame()
+	begin, end = page.run("txtrace.view.time()")
+	assert 0 < begin < end, f"{begin} to {end}"
+	wanted = page.run(f"[...Array(txtrace.page.spanCount).keys()].filter((i) => {{ const at = txtrace.page.spans.begin[i] + txtrace.page.spans.wall[i]; return at >= {begin} && at < {end}; }}).length")
+	assert 0 < wanted < page.run("txtrace.page.spanCount"), wanted
+	same("spans of the time", sum(int(row[1]) for row in rows(page, "report-table")), wanted)
+	same("the window", page.run("txtrace.view.window()"), [begin, end])
+	return page
+
+
+def one_span(browser):
+	page = browser.open(f"file://{folder}/shop.html")
+	label, tag, _, wall, _ = rows(page, "slow-table")[2]
+	page.run("document.querySelectorAll('#slow-table tbody tr')[2].querySelector('button').click()")
+	page.frame()
+	same("its title", texts(page, "#span-title"), [f"Span {label}, {wall}"])
+	assert tag in texts(page, "#span-body dd"), texts(page, "#span-body dd")
+	parts = page.run("txtrace.page.spans.parts[txtrace.view.state.span]")
+	same("its ledger", sorted(row[1] for row in rows(page, "span-body") if row[0] in ("on-CPU", "lock")), sorted(duration(ns) for ns in parts[1::2]))
+	assert "ended by" in " ".join(texts(page, "#span-body th")), texts(page, "#span-body th")
+	waker = page.run("(() => { const i = txtrace.view.state.span, all = [...document.querySelectorAll('#span-body tbody tr')].map((row) => row.textContent); return all.some((text) => /worker-1\\d 1\\d$/.test(text)); })()")
+	same("a waker is named", waker, True)
+	return page
+
+
+def timeline(browser):
+	page = browser.open(f"file://{folder}/shop.html")
+	before = page.run("txtrace.view.window()")
+	page.key("w")
+	after = page.run("txtrace.view.window()")
+	assert after[1] - after[0] < before[1] - before[0], (before, after)
+	page.key("d")
+	moved = page.run("txtrace.view.window()")
+	assert moved[0] > after[0] and abs((moved[1] - moved[0]) - (after[1] - after[0])) < 1, (after, moved)
+	page.key("Escape")
+	left, top, width, _ = box(page, "timeline")
+	page.mouse("mouseMoved", left + width * 0.5, top + 20 + 15 + 6)
+	page.mouse("mouseWheel", left + width * 0.5, top + 41, deltaX=0, deltaY=-120)
+	page.frame()
+	assert page.run("txtrace.view.window()[1] - txtrace.view.window()[0]") < before[1] - before[0]
+	page.mouse("mouseMoved", left + width * 0.5 + 1, top + 41)
+	page.frame()
+	assert " s" in texts(page, "#timeline-readout")[0], texts(page, "#timeline-readout")
+	chosen = None
+	for level in range(6): # at that time, the spans that the first thread was in
+		if chosen is None:
+			page.click(left + width * 0.5, top + 41 + 13 * level)
+			chosen = page.run("txtrace.view.state.span ?? null")
+	assert chosen is not None, "a click on a span chose none"
+	page.run("document.getElementById('timeline').focus()")
+	page.key("ArrowRight")
+	assert page.run("txtrace.view.state.span") != chosen
+	return page
+
+
+def fragment(browser):
+	page = browser.open(f"file://{folder}/shop.html")
+	show(page, "filter-label", "ship")
+	page.run("txtrace.view.choose(5)")
+	page.wait("location.hash.includes('span=')")
+	kept = page.run("location.href")
+	state = page.run("JSON.stringify([txtrace.view.state.label, txtrace.view.state.span, txtrace.view.window().map(Math.round)])")
+	again = browser.open(kept)
+	same("the state", again.run("JSON.stringify([txtrace.view.state.label, txtrace.view.state.span, txtrace.view.window().map(Math.round)])"), state)
+	page.errors += again.errors
+	return page
+
+
+def flames(browser):
+	page = browser.open(f"file://{folder}/shop.html")
+	total = page.run("txtrace.page.flames[0].total_ns")
+	same("its total", texts(page, "#flame-readout")[0].split(" in all")[0], duration(total))
+	page.key("f")
+	page.type("order")
+	wanted = page.run("txtrace.page.flames[0].rows.filter((row) => row[0] === 0 && row[5] === 'order').reduce((sum, row) => sum + row[2], 0)")
+	same("what matches", texts(page, "#flame-readout")[0], f"matching: {duration(wanted)}, {100 * wanted / total:.1f} % of {duration(total)}")
+	page.run("document.getElementById('flame-invert').click()")
+	page.frame()
+	same("and inverted", texts(page, "#flame-readout")[0], f"matching: {duration(wanted)}, {100 * wanted / total:.1f} % of {duration(total)}")
+	return page
+
+
+def strange(browser):
+	page = browser.open(f"file://{folder}/strange.html")
+	page.run("txtrace.view.choose(0)")
+	page.frame()
+	labels = {row[0] for row in rows(page, "report-table")}
+	same("labels", labels, {"<img src=x onerror=window.hacked=1>", "__proto__", "toString"})
+	same("elements of labels", page.run("document.querySelectorAll('main img, main svg, main script, h1 b').length"), 0)
+	page.run("const script = document.createElement('script'); script.textContent = 'window.hacked = 1'; document.body.append(script)")
+	same("what a label did", page.run("window.hacked ?? null"), None)
+	assert any("Content Security Policy" in error for error in page.errors), "the policy let a script in"
+	page.errors = [error for error in page.errors if "Content Security Policy" not in error]
+	return page
+
+
+def no_spans(browser):
+	page = browser.open(f"file://{folder}/empty.html")
+	assert "There are no spans in the log." in texts(page, "#report-table")[0]
+	return page
+
+
+def losses(browser):
+	page = browser.open(f"file://{folder}/small.html")
+	report = report_of("small")
+	warning = texts(page, "#warning")[0]
+	bounds = report["totals"]["lower_bounds"]["count"]
+	assert f"{bounds} spans are lower bounds" in warning, warning
+	lost = report["losses"]["lost"]
+	assert not lost or f"{lost:,} events were lost." in warning, warning
+	return page
+
+
+def narrow(browser):
+	for dark in False, True:
+		page = browser.open(f"file://{folder}/shop.html", width=400, height=800, dark=dark)
+		page.run("txtrace.view.choose(3)")
+		page.frame()
+		same("what is wider than the window", page.run("Math.max(document.documentElement.scrollWidth - 400, 0)"), 0)
+		same("dark", page.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 31)", dark)
+		assert not page.errors, page.errors
+	return page
+
+
+def keyboard(browser):
+	page = browser.open(f"file://{folder}/shop.html")
+	page.key("?")
+	same("the help", page.run("document.getElementById('help').hidden"), False)
+	same("titles of the parts", [text for text in texts(page, "h2")][:5], ["Report", "Latency over time", "Slowest spans", "Timeline", "Span"])
+	unnamed = page.run("[...document.querySelectorAll('button, input, select, canvas')].filter((element) => !(element.labels?.length || element.textContent || element.getAttribute('aria-label'))).length")
+	same("what a screen reader has no name for", unnamed, 0)
+	page.run("document.getElementById('heat').focus()")
+	page.key("ArrowRight")
+	same("a time by key", page.run("txtrace.view.hasTime()"), True)
+	return page
+
+
+CASES = [
+	("the figures are those of the report", figures),
+	("a filter by label, tag and thread", filters),
+	("a title sorts", sorting),
+	("a time is chosen in the heat map", times),
+	("one span: ledger, attributes, waits and wakers", one_span),
+	("the timeline zooms, moves and chooses", timeline),
+	("the fragment of the address restores what was shown", fragment),
+	("flame graphs: search and inversion", flames),
+	("labels are never markup, and no other script runs", strange),
+	("a log without spans", no_spans),
+	("losses and lower bounds stand above all else", losses),
+	("400 pixels wide, light and dark", narrow),
+	("by keyboard alone, with names for a screen reader", keyboard),
+]
+
+with Browser() as started:
+	for name, case in CASES:
+		number += 1
+		try:
+			errors = case(started).errors
+			assert not errors, f"the console said {errors}"
+			print(f"ok {number} - {name}", flush=True)
+		except Exception: # of any kind: the next case is tried
+			print(f"not ok {number} - {name}")
+			print("\n".join(f"# {line}" for line in traceback.format_exc().splitlines()[-4:]), flush=True)
+print(f"1..{number}")

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The page in a real browser: its figures, clicks, keys, filters and searches, hostile labels; and the console stays silent.
+# takes long: 20 s of a CPU
+# runs alone
+# shellcheck source=tests/cli/cli.sh
+. tests/cli/cli.sh || exit
+if ! command -v chromium >/dev/null; then
+	skip "view_browser" "there is no chromium"
+	finish
+	exit
+fi
+
+make_page() { # make_page NAME: of tests/cli/logs, or of NAME.txt
+	[ -e "$tmp/$1.txt" ] || cp "$logs/$1.txt" "$tmp/$1.txt"
+	"$make_log" "$tmp/$1.txtrace" <"$tmp/$1.txt" && run 0 view -o "$1.html" "$1.txtrace" && run 0 report --json "$1.txtrace" && mv "$tmp/out" "$tmp/$1.json"
+}
+
+python3 tests/cli/view_check.py random 7 >"$tmp/shop.txt"
+for number in 1 2 3 4; do echo "header pid=$number command=\"<b>x</b>\"
+thread time_ns=1000 pid=$number tid=$number comm=\"<i>thread\"
+span id=1 pid=$number tid=$number end_tid=$number begin_ns=1000 end_ns=900000 work_ns=899000 on_cpu_ns=899000 label=\"<img src=x onerror=window.hacked=1>\" tag=\"</script><script>window.hacked=1</script>\"
+attribute time_ns=2000 span=1 pid=$number tid=$number value_type=string name=\"<svg onload=window.hacked=1>\" value=\"javascript:window.hacked=1\"
+span id=2 pid=$number tid=$number end_tid=$number begin_ns=1000 end_ns=800000 work_ns=799000 on_cpu_ns=799000 label=\"__proto__\" tag=\"constructor\"
+span id=3 pid=$number tid=$number end_tid=$number begin_ns=1000 end_ns=18446744073709551615 work_ns=18446744073709550615 on_cpu_ns=18446744073709550615 label=\"toString\"
+summary time_ns=950000" | if [ $number = 1 ]; then cat; else sed 1d; fi; done >"$tmp/strange.txt"
+for name in shop strange empty small; do
+	make_page $name >"$tmp/said" 2>&1 || { echo "Bail out! the page of $name: $(cat "$tmp/said")"; exit 1; }
+done
+python3 tests/cli/view_browser.py "$tmp" 2>"$tmp/err" || { echo "Bail out! $(tail -n 3 "$tmp/err")"; exit 1; }

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "base/named_output.h"
+#include "cli/commands/command.h"
+#include "cli/exit_status.h"
+#include "cli/files/log_input.h"
+#include "cli/files/log_scope.h"
+#include "cli/files/output_file.h"
+#include "cli/view/view_page.h"
+
+/* what mostly has room in a page; view_page_write() sees to the rest */
+#define SPAN_ROOM 100000
+#define SEGMENT_ROOM 250000
+
+struct view_options {
+	unsigned int nest;
+	const char *output;
+	struct log_scope scope;
+};
+
+static const struct option_spec specs[] = {
+	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file instead of standard output",
+	       offsetof(struct view_options, output)),
+	OPTION_NEST(struct view_options, nest),
+	OPTIONS_SCOPE(struct view_options, scope),
+	OPTION_END,
+};
+
+static const struct options options = {
+	.program = "txtrace view",
+	.about = "Writes a page for a browser: the report, a heat map of latency, the slowest spans, a "
+		 "timeline of threads, flame graphs, and for a span that is chosen its ledger, its waits and "
+		 "who ended them. It is one file, needs no network, and has at most 10 MB: of a large log it "
+		 "has sums of everything, and the longest spans and stretches of threads one by one. "
+		 "docs/view.md explains each part.",
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 -o PAGE.html", NULL },
+	.specs = specs,
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace view -o bank.html bank.txtrace && xdg-open bank.html",
+			  "Look at the whole log." },
+			{ "txtrace view --from +2s --to +3s -o second.html bank.txtrace",
+			  "One second, in more detail." },
+			{ NULL, NULL },
+		},
+	.notes = exit_status_notes,
+	.operand = "FILE",
+	.operand_min = 1,
+	.operand_max = -1,
+};
+
+static int read_log(struct log_input *input, struct view_data *data, bool is_survey)
+{
+	struct txtrace_record record;
+	int err = view_data_begin_capture(data, txtrace_log_info(input->log)->command, is_survey);
+
+	while (!err && log_input_next(input, &record)) {
+		if (input->has_begun_capture)
+			err = view_data_begin_capture(data, txtrace_log_info(input->log)->command, is_survey);
+		if (!err)
+			err = is_survey ? view_data_survey(data, &record) : view_data_add(data, &record);
+	}
+	if (!err)
+		err = is_survey ? view_data_end_survey(data, input->census.first_ns)
+				: view_data_finish(data, input->census.last_ns);
+	return err;
+}
+
+/* The first reading; what is missing in the log is said in the second one. */
+static int survey(struct cli *cli, const struct options_result *result, struct view_data **data)
+{
+	struct log_input input;
+	int err;
+
+	if (log_input_open(&input, cli, result->operands, result->operand_cnt, true))
+		return -ECANCELED;
+	input.is_quiet = true;
+	*data = view_data_new(input.info.kernel, SPAN_ROOM, SEGMENT_ROOM);
+	err = *data ? read_log(&input, *data, true) : -ENOMEM;
+	log_input_close(&input);
+	return err;
+}
+
+static int write_page(struct cli *cli, const struct view_options *values, const struct log_input *input,
+		      struct view_data *data)
+{
+	struct output_file output;
+	int err = log_input_has_file(input, values->output)
+			  ? -EBUSY
+			  : output_file_open(&output, values->output, input->path, true);
+
+	if (!err) {
+		err = view_page_write(output.file, data, &input->info, &input->census);
+		if (!err)
+			err = output_file_commit(&output);
+		else
+			output_file_abort(&output);
+	}
+	if (!err)
+		return CLI_OK;
+	if (err == -EBUSY)
+		return cli_fail(cli, "can't write '%s': it is the log itself", values->output);
+	if (err == -E2BIG)
+		return cli_fail(cli,
+				"can't write '%s': the page would be too large; choose a part of the log "
+				"with --from and --to",
+				values->output);
+	return cli_fail(cli, "can't write '%s': %s", values->output, named_output_explain(err));
+}
+
+static int show(struct cli *cli, const struct view_options *values, struct log_input *input,
+		struct view_data *data)
+{
+	int status = CLI_OK, input_status, err = read_log(input, data, false);
+
+	if (!err && values->output)
+		status = write_page(cli, values, input, data);
+	else if (!err)
+		err = view_page_write(cli->out.file, data, &input->info, &input->census);
+	if (err)
+		status = cli_fail(cli, "can't draw '%s': %s", input->path, strerror(-err));
+	input_status = log_input_close(input);
+	return status ? status : input_status;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct view_options values = { 0 };
+	struct options_result result;
+	struct view_data *data = NULL;
+	struct log_input input;
+	int status, err;
+
+	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
+		return status;
+	if (values.output && strcmp(values.output, "-") == 0)
+		values.output = NULL;
+	if (!values.output && cli->out.is_terminal)
+		return cli_fail(cli, "a page is no text for a terminal; give it a name with -o PAGE.html");
+	values.scope.finds_spans = true;
+	cli->scope = &values.scope;
+	cli->nest = values.nest;
+	err = survey(cli, &result, &data);
+	status = err == -ECANCELED ? CLI_FAILED
+		 : err ? cli_fail(cli, "can't draw '%s': %s", result.operands[0], strerror(-err))
+		       : log_input_open(&input, cli, result.operands, result.operand_cnt, true);
+	if (status == CLI_OK)
+		status = show(cli, &values, &input, data);
+	view_data_free(data);
+	return status;
+}
+
+const struct command command_view = { "view", "a page for a browser: report, heat map, timeline, flame graph",
+				      &options, .run = run };

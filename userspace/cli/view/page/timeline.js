@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Threads over time: the spans that each was in above, what it did below. What is too short to be here one by one is drawn as
+// what its column of the grid had most of, paler.
+import { find, ink, prepare } from "./dom.js";
+import { firstAbove, labelOf, string, threadName, wakerText } from "./data.js";
+import { duration, seconds, share } from "./format.js";
+import { hashColor, segmentColor, segmentName, stateColor } from "./names.js";
+
+const TOP = 20, SPAN = 13, STATE = 10, GAP = 7, NAME = 15, HEIGHT = 460, LEVELS = 6;
+
+function clippedText(context, text, left, top, width) {
+	context.fillStyle = "#10141a";
+	context.save();
+	context.beginPath();
+	context.rect(left, top, width, SPAN);
+	context.clip();
+	context.fillText(text, left + 3, top + SPAN / 2);
+	context.restore();
+}
+
+export function makeTimeline(page, view) {
+	const canvas = find("timeline");
+	const end = Math.max(page.end_ns, 1);
+	const { pieces } = page, levels = new Int8Array(pieces.from.length);
+	let rows = [], scroll = 0, drag = null, frame = 0, lastChosen;
+
+	// Where spans of a thread overlap, each has a level of its own; deeper ones than LEVELS are drawn on the last.
+	for (const list of page.threadPieces) {
+		const ends = [];
+		for (const i of list) {
+			while (ends.length && ends.at(-1) <= pieces.from[i]) ends.pop();
+			levels[i] = Math.min(ends.length, LEVELS - 1);
+			ends.push(Math.max(pieces.from[i] + pieces.length[i], ends.at(-1) ?? 0));
+		}
+	}
+	const longest = page.threadPieces.map((list) => list.reduce((most, i) => Math.max(most, pieces.length[i]), 0));
+	const longestSegment = page.threadSegments.map((list) => list.reduce((most, i) => Math.max(most, page.segments.length[i]), 0));
+
+	function layout() {
+		let y = 0;
+		rows = [];
+		const order = page.threads.pid.map((_, thread) => thread).filter((thread) => (page.threadPieces[thread].length || page.threadSegments[thread].length) && view.hasThread(thread));
+		order.sort((a, b) => (page.threadPieces[b].length > 0) - (page.threadPieces[a].length > 0) || page.threads.pid[a] - page.threads.pid[b] || page.threads.tid[a] - page.threads.tid[b]);
+		for (const thread of order) {
+			const depth = page.threadPieces[thread].reduce((most, i) => Math.max(most, levels[i] + 1), 0);
+			rows.push({ thread, y, spansAt: y + NAME, statesAt: y + NAME + depth * SPAN, height: NAME + depth * SPAN + STATE + GAP });
+			y += rows.at(-1).height;
+		}
+		return y;
+	}
+
+	// When another span is chosen, its thread is moved to where it can be seen.
+	function showChosen(height) {
+		const chosen = view.state.span, piece = page.spanPieces.get(chosen)?.[0];
+		const row = rows.find(({ thread }) => piece !== undefined && thread === pieces.thread[piece]);
+		if (row && chosen !== lastChosen && (row.y < scroll || row.y + row.height > scroll + height)) scroll = Math.max(row.y + row.height / 2 - height / 2, 0);
+		lastChosen = chosen;
+	}
+
+	const shown = () => view.window();
+	const place = (width) => {
+		const [from, to] = shown();
+		return (ns) => ((ns - from) / (to - from)) * width;
+	};
+
+	function drawGrid(context, row, x, width) {
+		const cells = page.grid.threads[row.thread] ?? [], w = page.grid.width_ns;
+		const best = new Map();
+		for (let i = 0; i < cells.length; i += 3) if (!best.has(cells[i]) || best.get(cells[i])[1] < cells[i + 2]) best.set(cells[i], [cells[i + 1], cells[i + 2]]);
+		context.globalAlpha = 0.3;
+		for (const [bucket, [state, ns]] of best) {
+			const left = x(bucket * w), right = x((bucket + 1) * w);
+			if (right < 0 || left > width) continue;
+			context.fillStyle = stateColor(state, page.reasons);
+			context.fillRect(left, row.statesAt + 2, Math.max((right - left) * Math.min(ns / w, 1), 1), STATE - 4);
+		}
+		context.globalAlpha = 1;
+	}
+
+	function drawStates(context, row, x, width) {
+		const [from, to] = shown(), { from: begins, length } = page.segments;
+		const list = page.threadSegments[row.thread];
+		let done = -1, doneColor = "";
+		for (let at = firstAbove(list, (i) => begins[i], from - longestSegment[row.thread]); at < list.length && begins[list[at]] < to; at++) {
+			const i = list[at];
+			const left = Math.max(x(begins[i]), 0), right = Math.min(x(begins[i] + length[i]), width);
+			if (right < 0 || right < left) continue;
+			const color = segmentColor(page, i);
+			if (right <= done && color === doneColor) continue; // nothing that could be seen
+			context.fillStyle = color;
+			context.fillRect(left, row.statesAt, Math.max(right - left, 1), STATE);
+			if (page.segments.stolen[i] > 0) {
+				context.fillStyle = stateColor(1, page.reasons);
+				context.fillRect(right - (right - left) * (page.segments.stolen[i] / length[i]), row.statesAt, (right - left) * (page.segments.stolen[i] / length[i]), STATE / 2);
+			}
+			done = Math.ceil(Math.max(right, left + 1));
+			doneColor = color;
+		}
+	}
+
+	function drawSpans(context, row, x, width) {
+		const [from, to] = shown(), list = page.threadPieces[row.thread];
+		const done = new Array(LEVELS).fill(-1);
+		for (let at = firstAbove(list, (i) => pieces.from[i], from - longest[row.thread]); at < list.length && pieces.from[list[at]] < to; at++) {
+			const piece = list[at], i = pieces.span[piece], level = levels[piece], isChosen = i === view.state.span;
+			const left = Math.max(x(pieces.from[piece]), 0), right = Math.min(x(pieces.from[piece] + pieces.length[piece]), width);
+			if (right < 0 || (right <= done[level] && !isChosen)) continue;
+			const y = row.spansAt + level * SPAN, label = labelOf(page, i), w = Math.max(right - left, 1);
+			context.globalAlpha = view.hasSpan(i) ? 1 : 0.25;
+			context.fillStyle = hashColor(label);
+			context.fillRect(left, y, w, SPAN - 1);
+			if (w > 40) clippedText(context, `${label} ${string(page, page.spans.tag[i])}`, left, y, w);
+			if (isChosen) {
+				context.globalAlpha = 1;
+				context.strokeStyle = ink("mark");
+				context.lineWidth = 2;
+				context.strokeRect(left, y, Math.max(w, 3), SPAN - 1);
+			}
+			done[level] = Math.ceil(left + w);
+		}
+		context.globalAlpha = 1;
+	}
+
+	function drawLosses(context, x, width, height) {
+		context.fillStyle = ink("mark");
+		context.globalAlpha = 0.25;
+		page.lost.first.forEach((first, i) => {
+			const left = Math.max(x(first), 0), right = Math.min(x(page.lost.last[i]), width);
+			if (right >= 0 && left <= width) context.fillRect(left, TOP, Math.max(right - left, 2), height - TOP);
+		});
+		context.globalAlpha = 1;
+	}
+
+	function draw() {
+		frame = 0;
+		const all = layout();
+		const height = Math.min(HEIGHT, Math.max(TOP + all + 4, 80));
+		showChosen(height - TOP);
+		scroll = Math.min(scroll, Math.max(all + TOP - height, 0));
+		const { context, width } = prepare(canvas, height);
+		const x = place(width), [from, to] = shown();
+		context.fillStyle = ink("soft");
+		if (!rows.length) context.fillText("no thread matches", 8, 40);
+		const ticks = Math.max(Math.floor(width / 160), 2);
+		for (let i = 0; i < ticks; i++) context.fillText(`${seconds(from + ((to - from) * i) / ticks)} s`, 4 + (width * i) / ticks, TOP / 2);
+		drawLosses(context, x, width, height);
+		context.save();
+		context.beginPath();
+		context.rect(0, TOP, width, height - TOP);
+		context.clip();
+		context.translate(0, TOP - scroll);
+		for (const row of rows) {
+			if (row.y + row.height < scroll || row.y > scroll + height) continue;
+			if (page.segments.least_ns) drawGrid(context, row, x, width);
+			drawStates(context, row, x, width);
+			drawSpans(context, row, x, width);
+			context.fillStyle = ink("soft");
+			context.fillText(threadName(page, row.thread), 4, row.y + NAME / 2);
+		}
+		context.restore();
+	}
+
+	function request() {
+		frame ||= requestAnimationFrame(draw);
+	}
+
+	function zoom(factor, at) {
+		const [from, to] = shown(), center = from + (to - from) * at;
+		const length = Math.min(Math.max((to - from) * factor, 1000), end * 1.02);
+		view.setWindow(center - length * at, center - length * at + length);
+	}
+
+	function move(part) {
+		const [from, to] = shown(), by = (to - from) * part;
+		view.setWindow(from + by, to + by);
+	}
+
+	function rowAt(y) {
+		const at = y - TOP + scroll;
+		return y < TOP ? undefined : rows.find((row) => at >= row.y && at < row.y + row.height);
+	}
+
+	function timeAt(event) {
+		const [from, to] = shown();
+		return from + ((to - from) * event.offsetX) / canvas.clientWidth;
+	}
+
+	function spanAt(event) {
+		const row = rowAt(event.offsetY);
+		if (!row) return undefined;
+		const level = Math.floor((event.offsetY - TOP + scroll - row.spansAt) / SPAN), time = timeAt(event);
+		const [from, to] = shown(), slack = (to - from) / canvas.clientWidth;
+		const piece = page.threadPieces[row.thread].find((i) => levels[i] === level && pieces.from[i] - slack <= time && pieces.from[i] + pieces.length[i] + slack >= time);
+		return piece === undefined ? undefined : pieces.span[piece];
+	}
+
+	function segmentAt(event) {
+		const row = rowAt(event.offsetY);
+		if (!row) return undefined;
+		const time = timeAt(event), list = page.threadSegments[row.thread];
+		const at = firstAbove(list, (i) => page.segments.from[i], time) - 1;
+		return at >= 0 && page.segments.from[list[at]] + page.segments.length[list[at]] >= time ? list[at] : undefined;
+	}
+
+	function describe(event) {
+		const span = spanAt(event), segment = segmentAt(event);
+		const words = [`${seconds(timeAt(event))} s`];
+		if (span !== undefined) words.push(`${labelOf(page, span)} ${duration(page.spans.wall[span])} ${string(page, page.spans.tag[span])}`);
+		if (segment !== undefined) {
+			words.push(`${segmentName(page, segment)} ${duration(page.segments.length[segment])}`);
+			if (page.segments.state[segment] === 3) words.push(string(page, page.segments.object[segment]), `ended by ${wakerText(page, segment)}`);
+		}
+		find("timeline-readout").textContent = words.filter(Boolean).join(" · ");
+	}
+
+	function stepSpan(by) {
+		const piece = page.spanPieces.get(view.state.span)?.[0];
+		const thread = piece === undefined ? rows.find((row) => page.threadPieces[row.thread].length)?.thread : pieces.thread[piece];
+		const list = page.threadPieces[thread] ?? [];
+		const next = piece === undefined ? list[0] : list[list.indexOf(piece) + by];
+		if (next !== undefined) view.choose(pieces.span[next], false);
+	}
+
+	canvas.addEventListener("wheel", (event) => {
+		event.preventDefault();
+		if (event.shiftKey) move(event.deltaY / 1000);
+		else if (event.ctrlKey || event.metaKey || Math.abs(event.deltaY) < 4 || event.altKey) scroll = Math.max(scroll + event.deltaY, 0);
+		else zoom(event.deltaY > 0 ? 1.2 : 1 / 1.2, event.offsetX / canvas.clientWidth);
+		request();
+	}, { passive: false });
+	canvas.addEventListener("pointerdown", (event) => {
+		drag = { x: event.offsetX, y: event.offsetY, window: shown(), scroll, moved: false };
+		canvas.setPointerCapture(event.pointerId);
+	});
+	canvas.addEventListener("pointermove", (event) => {
+		if (!drag) return describe(event);
+		const [from, to] = drag.window, by = ((drag.x - event.offsetX) / canvas.clientWidth) * (to - from);
+		drag.moved ||= Math.abs(drag.x - event.offsetX) + Math.abs(drag.y - event.offsetY) > 4;
+		if (!drag.moved) return undefined;
+		scroll = Math.max(drag.scroll + drag.y - event.offsetY, 0);
+		view.setWindow(from + by, to + by);
+		return request();
+	});
+	canvas.addEventListener("pointerup", (event) => {
+		const click = drag && !drag.moved;
+		drag = null;
+		if (click) view.choose(spanAt(event), false);
+	});
+	canvas.addEventListener("keydown", (event) => {
+		const keys = { ArrowRight: () => stepSpan(1), ArrowLeft: () => stepSpan(-1), ArrowDown: () => (scroll += 60), ArrowUp: () => (scroll = Math.max(scroll - 60, 0)), Enter: () => find("span").focus() };
+		if (!keys[event.key]) return;
+		event.preventDefault();
+		keys[event.key]();
+		request();
+	});
+	const missing = page.segments.all - page.segmentCount;
+	const notes = [];
+	if (missing) notes.push(`Stretches below ${duration(page.segments.least_ns)} (${share(missing, page.segments.all)} of all) are drawn as sums, paler.`);
+	if (page.spans.least_ns) notes.push(`Spans below ${duration(page.spans.least_ns)} are not included.`);
+	if (!page.segments.all) notes.push("The log has no states of threads over time (it was recorded with --sched ledger, or without).");
+	find("timeline-note").textContent = notes.join(" ");
+	return { draw: request, zoom, move };
+}
