@@ -17,7 +17,7 @@ import time
 CHROMIUM = shutil.which("chromium")
 OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-dev-shm-usage",
 	"--hide-scrollbars", "--remote-debugging-pipe"]
-LIMIT_S = 60
+LIMIT_S = 20
 
 
 class Browser:

@@ -87,7 +87,7 @@ CHECKS = {"json": check_json, "jsonl": check_json_lines, "chrome": check_json, "
 VIEWS = [("report",), ("report", "-b", "thread"), ("report", "-b", "process"), ("report", "-b", "track"), ("report", "-b", "reason"), ("report", "-b", "key"),
          ("report", "-b", "tag:k"), ("report", "--cost"), ("report", "--nest", "thread"), ("spans", "-s", "unknown"), ("tree",), ("tail",), ("histogram",),
          ("flame", "--folded"), ("workers",), ("concurrency",), ("concurrency", "-T"), ("blocked",), ("blocked", "-b", "label"), ("blame",), ("neighbours",),
-         ("neighbours", "-w", "process", "-b", "thread"), ("info",), ("dump",), ("verify",), ("top", "--batch", "1"),
+         ("neighbours", "-w", "process", "-b", "thread"), ("info",), ("dump",), ("verify",), ("view",), ("top", "--batch", "1"),
          ("top", "--batch", "1", "--by", "tag", "-w", "60")]
 WITH_JSON = ("report", "spans", "tree", "tail", "histogram", "workers", "concurrency", "blocked", "blame", "neighbours", "info", "verify")
 OUTPUTS = [("export", "-f", "jsonl"), ("export", "-f", "chrome"), ("export", "-f", "perfetto"), ("export", "-f", "pprof"), ("export", "-f", "speedscope"),

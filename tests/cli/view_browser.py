@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """view_browser.py FOLDER: the pages shop, strange, empty and small there, as people use them. Prints TAP."""
 import json
+import os
+import subprocess
 import sys
 import traceback
 
 from browser import Browser
 
 folder = sys.argv[1]
+txtrace = os.environ["BUILD"] + "/txtrace"
 number = 0
 
 
@@ -119,6 +122,24 @@ def one_span(browser):
 	return page
 
 
+def paths(browser):
+	"""Of the 60 longest spans, step by step, as the command says."""
+	page = browser.open(f"file://{folder}/shop.html")
+	begin_ns, followed = page.run("Number(txtrace.page.begin_ns)"), 0
+	for i, span in page.run("[...txtrace.page.spans.wall.keys()].sort((a, b) => txtrace.page.spans.wall[b] - txtrace.page.spans.wall[a]).slice(0, 60).map((i) => [i, txtrace.page.spans.id[i]])"):
+		said = json.loads(subprocess.run([txtrace, "critical-path", "--json", f"{folder}/shop.txtrace", span], capture_output=True, text=True, check=True).stdout)
+		wanted = [[step["from_ns"], step["to_ns"], step["tid"], step["depth"], step["state"], step["span"]] for step in said["steps"]]
+		got = page.run(f"""txtrace.criticalPath(txtrace.page, {i}).map((step) => [step.from + {begin_ns}, step.to + {begin_ns}, txtrace.page.threads.tid[step.thread], step.depth,
+			step.segment === undefined ? "unknown" : ["on_cpu", "", "runnable", "blocked"][txtrace.page.segments.state[step.segment]], step.span === undefined ? null : txtrace.page.spans.id[step.span]])""")
+		same(f"the path of span {span}", got, wanted)
+		followed += any(step[3] > 0 for step in got)
+	assert followed > 10, f"only {followed} paths follow a waker"
+	page.run("txtrace.view.choose(txtrace.page.spans.wall.indexOf(Math.max(...txtrace.page.spans.wall)))")
+	page.frame()
+	assert rows(page, "path-table"), "no path is shown"
+	return page
+
+
 def timeline(browser):
 	page = browser.open(f"file://{folder}/shop.html")
 	before = page.run("txtrace.view.window()")
@@ -138,9 +159,9 @@ def timeline(browser):
 	page.frame()
 	assert " s" in texts(page, "#timeline-readout")[0], texts(page, "#timeline-readout")
 	chosen = None
-	for level in range(6): # at that time, the spans that the first thread was in
+	for at in range(120): # where the first thread was in a span
 		if chosen is None:
-			page.click(left + width * 0.5, top + 41 + 13 * level)
+			page.click(left + width * (at // 6) / 20, top + 41 + 13 * (at % 6))
 			chosen = page.run("txtrace.view.state.span ?? null")
 	assert chosen is not None, "a click on a span chose none"
 	page.run("document.getElementById('timeline').focus()")
@@ -237,6 +258,7 @@ CASES = [
 	("a title sorts", sorting),
 	("a time is chosen in the heat map", times),
 	("one span: ledger, attributes, waits and wakers", one_span),
+	("the critical path is that of txtrace critical-path", paths),
 	("the timeline zooms, moves and chooses", timeline),
 	("the fragment of the address restores what was shown", fragment),
 	("flame graphs: search and inversion", flames),

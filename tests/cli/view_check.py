@@ -126,25 +126,35 @@ def compare(txtrace, log, path):
 
 
 def random_log(seed):
+	"""Threads that wake each other while they run, or that timers wake; and spans that they are in, nested or across each other."""
 	rng = random.Random(seed)
-	print('header pid=10 cpus=2 start_monotonic_ns=1000000000 start_realtime_ns=1700000000000000000 host="h" kernel="6.18.0 x86_64" command="shop"')
-	now = {tid: 1000000000 + rng.randrange(1000000) for tid in range(11, 15)}
-	events = []
-	for tid in now:
-		events.append((now[tid], f'thread time_ns={now[tid]} pid=10 tid={tid} comm="worker-{tid}"'))
+	start = 1000000000
+	print(f'header pid=10 cpus=4 start_monotonic_ns={start} start_realtime_ns=1700000000000000000 host="h" kernel="6.18.0 x86_64" command="shop"')
+	now = {tid: start + rng.randrange(1000000) for tid in range(11, 15)}
+	last, events = {}, []
+	for tid, time in now.items():
+		events.append((time, f'thread time_ns={time} pid=10 tid={tid} comm="worker-{tid}"'))
 	for number in range(400):
-		tid = rng.choice(list(now))
-		runnable = rng.choice([0, rng.randrange(1, 100000)])
-		blocked = rng.choice([0, rng.randrange(1, 5000000)])
-		begin = now[tid] + blocked + runnable
+		tid = min(now, key=lambda other: now[other]) if rng.random() < 0.7 else rng.choice(list(now))
+		runnable, blocked, woken = rng.choice([0, rng.randrange(1, 100000)]), 0, ""
+		ready = now[tid]
+		wakers = [other for other in last if other != tid and last[other][1] > ready]
+		if wakers and rng.random() < 0.8:
+			waker = rng.choice(wakers)
+			ready = rng.randrange(max(ready, last[waker][0]) + 1, last[waker][1] + 1)
+			woken = f"waker_pid=10 waker_tid={waker} cpu=0"
+		elif rng.random() < 0.5:
+			ready += rng.randrange(1, 5000000)
+			woken = "flags=interrupt,timer cpu=1"
+		blocked = ready - now[tid]
+		begin = ready + runnable
 		end = begin + rng.randrange(1, 3000000)
 		stolen = rng.choice([0, 0, (end - begin) // 3])
-		left = rng.choice(["blocked", "preempted"])
-		if blocked and rng.random() < 0.8:
-			events.append((begin - runnable, f'wake time_ns={begin - runnable} pid=10 tid={tid} waker_pid=10 waker_tid={rng.choice(list(now))} cpu=0'))
-		events.append((end, f'run pid=10 tid={tid} cpu={number % 2} begin_ns={begin} end_ns={end} blocked_ns={blocked} runnable_ns={runnable} stolen_ns={stolen} left_as={left} reason={rng.choice(REASONS)} syscall_nr=-1'))
-		now[tid] = end
-		length = rng.randrange(1, end - 1000000000)
+		if blocked:
+			events.append((ready, f"wake time_ns={ready} pid=10 tid={tid} {woken}"))
+		events.append((end, f'run pid=10 tid={tid} cpu={number % 4} begin_ns={begin} end_ns={end} blocked_ns={blocked} runnable_ns={runnable} stolen_ns={stolen} left_as={rng.choice(["blocked", "preempted"])} reason={rng.choice(REASONS)} syscall_nr=-1'))
+		now[tid], last[tid] = end, (begin, end)
+		length = min(rng.choice([rng.randrange(1, 20000000), rng.randrange(1, 2000000)]), end - start - 1 - number) # no two begin at once
 		on_cpu = rng.randrange(length + 1)
 		label = rng.choice(["order", "payment", "ship"])
 		events.append((end, f'span id={number + 1} pid=10 tid={tid} end_tid={tid} begin_ns={end - length} end_ns={end} work_ns={length} on_cpu_ns={on_cpu} lock_ns={length - on_cpu} label="{label}" tag="shard={number % 3}"'))

@@ -210,6 +210,18 @@ static void put_stays(struct writer *writer)
 	json_object_end(json);
 }
 
+#define WAKE_IS_END 65536 /* above all of enum txtrace_wake_flag */
+
+/* The flags; -1: no wakeup is known. */
+static int64_t wake_of(const struct view_segment *segment)
+{
+	uint32_t flags = segment->wake_flags % WAKE_IS_END;
+
+	if (!segment->has_wake)
+		return -1;
+	return segment->is_woken_at_end ? flags | WAKE_IS_END : flags;
+}
+
 static void put_segments(struct writer *writer)
 {
 	const struct view_longest *longest = &writer->data->threads.segments;
@@ -229,8 +241,7 @@ static void put_segments(struct writer *writer)
 	COLUMN(writer, "cpu", i, cnt, json_u64(json, segments[i].cpu));
 	COLUMN(writer, "object", i, cnt, put_string(writer, segments[i].object));
 	COLUMN(writer, "waker", i, cnt, put_thread(writer, segments[i].waker));
-	COLUMN(writer, "wake", i, cnt,
-	       json_i64(json, segments[i].has_wake ? (int64_t)segments[i].wake_flags : -1));
+	COLUMN(writer, "wake", i, cnt, json_i64(json, wake_of(&segments[i])));
 	COLUMN(writer, "waker_pid", i, cnt, json_u64(json, segments[i].waker_pid));
 	COLUMN(writer, "waker_span", i, cnt, put_id(writer, segments[i].waker_span));
 	COLUMN(writer, "open", i, cnt, json_u64(json, segments[i].is_open));

@@ -141,6 +141,7 @@ static int describe_wait(struct view_threads *threads, const struct wait *wait, 
 		return err;
 	wake = &wait->wake->wake;
 	segment->has_wake = true;
+	segment->is_woken_at_end = wake->time_ns == segment->from_ns + segment->length_ns;
 	segment->wake_flags = wake->flags;
 	segment->waker_span = wake->waker_span;
 	segment->waker_pid = wake->flags & TXTRACE_WAKE_WAKER_SPAN_KEYED ? 0 : wake->waker_pid;

@@ -45,6 +45,7 @@ struct view_segment {
 	uint8_t state;	      /* enum view_state: ON_CPU, RUNNABLE, BLOCKED */
 	uint8_t reason;	      /* BLOCKED: or WAIT_REASON_UNKNOWN */
 	bool has_wake;
+	bool is_woken_at_end; /* the wakeup was when the segment ended */
 	bool is_open; /* BLOCKED: it was not over when the log ended */
 };
 

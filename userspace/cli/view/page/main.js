@@ -6,6 +6,7 @@ import { drawReport, drawSlowest } from "./report.js";
 import { makeHeat } from "./heat.js";
 import { makeTimeline } from "./timeline.js";
 import { drawSpan } from "./span.js";
+import { criticalPath } from "./path.js";
 import { makeFlame } from "./flame.js";
 import { drawCapture, drawLosses, drawNeighbours } from "./others.js";
 
@@ -165,7 +166,7 @@ async function start() {
 		view.restore();
 		view.draw();
 	});
-	window.txtrace = { page, view };
+	window.txtrace = { page, view, criticalPath };
 	document.documentElement.dataset.ready = "true";
 }
 

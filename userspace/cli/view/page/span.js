@@ -2,10 +2,11 @@
 // One span: its ledger, what the program said of it, the spans below it, and its waits with who ended them.
 import { bar, find, make, table } from "./dom.js";
 import { isLowerBound, labelOf, parentOf, partsOf, string, threadName, wakerText } from "./data.js";
+import { criticalPath } from "./path.js";
 import { count, duration, seconds, share } from "./format.js";
 import { hashColor, segmentName } from "./names.js";
 
-const CHILD_MAX = 200, WAIT_MAX = 50;
+const CHILD_MAX = 200, WAIT_MAX = 50, PATH_MAX = 60;
 
 function link(page, view, i, text) {
 	return make("button", { class: "link", type: "button", onclick: () => view.choose(i, true) }, text ?? labelOf(page, i));
@@ -131,6 +132,21 @@ function waits(page, view, i) {
 	return [make("h3", {}, "Waits"), make("p", { class: "note" }, note), make("div", { class: "wide" }, table(columns, found.slice(0, WAIT_MAX)))];
 }
 
+function path(page, view, i) {
+	const steps = criticalPath(page, i);
+	if (!page.segmentCount || !steps.length) return [];
+	const longest = [...steps].sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, PATH_MAX).sort((a, b) => a.from - b.from);
+	const columns = [
+		{ title: "at", key: (step) => step.from, get: (step) => `+${duration(step.from - page.spans.begin[i])}` },
+		{ title: "time", key: (step) => step.to - step.from, get: (step) => duration(step.to - step.from) },
+		{ title: "thread", text: true, get: (step) => "\u00a0".repeat(2 * Math.min(step.depth, 20)) + threadName(page, step.thread) },
+		{ title: "what", text: true, get: (step) => (step.segment === undefined ? "(not in the page)" : segmentName(page, step.segment)) },
+		{ title: "for", text: true, get: (step) => (step.span === undefined ? "" : link(page, view, step.span)) },
+	];
+	const note = `What its end waited for, moment by moment; the timeline shows it as a line. ${steps.length > PATH_MAX ? `The ${PATH_MAX} longest of ${count(steps.length)} steps.` : ""}`;
+	return [make("h3", {}, "Critical path"), make("p", { class: "note" }, note), make("div", { class: "wide", id: "path-table" }, table(columns, longest))];
+}
+
 export function drawSpan(page, view) {
 	const i = view.state.span;
 	if (i === undefined) {
@@ -139,5 +155,5 @@ export function drawSpan(page, view) {
 		return;
 	}
 	find("span-title").textContent = `Span ${labelOf(page, i)}, ${duration(page.spans.wall[i])}`;
-	find("span-body").replaceChildren(facts(page, view, i), ...ledger(page, i), ...marks(page, i), ...waterfall(page, view, i), ...waits(page, view, i));
+	find("span-body").replaceChildren(facts(page, view, i), ...ledger(page, i), ...marks(page, i), ...waterfall(page, view, i), ...waits(page, view, i), ...path(page, view, i));
 }

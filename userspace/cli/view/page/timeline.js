@@ -3,6 +3,7 @@
 // what its column of the grid had most of, paler.
 import { find, ink, prepare } from "./dom.js";
 import { firstAbove, labelOf, string, threadName, wakerText } from "./data.js";
+import { criticalPath } from "./path.js";
 import { duration, seconds, share } from "./format.js";
 import { hashColor, segmentColor, segmentName, stateColor } from "./names.js";
 
@@ -131,6 +132,33 @@ export function makeTimeline(page, view) {
 		context.globalAlpha = 1;
 	}
 
+	// From step to step, below the strips of their threads.
+	function drawPath(context, x) {
+		const chosen = view.state.span;
+		if (chosen === undefined || !page.segmentCount) return;
+		const places = new Map(rows.map((row) => [row.thread, row.statesAt + STATE + 2]));
+		let last;
+		context.strokeStyle = ink("mark");
+		context.lineWidth = 2;
+		context.beginPath();
+		for (const { from, to, thread } of pathOf(chosen)) {
+			const y = places.get(thread);
+			if (y === undefined) continue;
+			if (last === undefined) context.moveTo(x(from), y);
+			else context.lineTo(x(from), last), context.lineTo(x(from), y);
+			context.lineTo(x(to), y);
+			last = y;
+		}
+		context.stroke();
+	}
+
+	let pathSpan, path;
+	function pathOf(span) {
+		if (span !== pathSpan) path = criticalPath(page, span);
+		pathSpan = span;
+		return path;
+	}
+
 	function draw() {
 		frame = 0;
 		const all = layout();
@@ -157,6 +185,7 @@ export function makeTimeline(page, view) {
 			context.fillStyle = ink("soft");
 			context.fillText(threadName(page, row.thread), 4, row.y + NAME / 2);
 		}
+		drawPath(context, x);
 		context.restore();
 	}
 
