@@ -16,6 +16,7 @@ import export_figures
 import live_figures
 import log_figures
 import mode_figures
+import page_figures
 import path_figures
 import peer_figures
 import server_figures
@@ -163,6 +164,9 @@ class Bench:
     def live(self):
         live_figures.live(self)
 
+    def page(self):
+        page_figures.page(self)
+
     def writer(self):
         title("The log's writer: what a record costs the thread that records")
         subprocess.run([os.path.join(self.build, "bench", "log_queue")], check=True)
@@ -212,6 +216,7 @@ PARTS = {
     "imports": "files of other tools",
     "sql": "queries, beside reports",
     "live": "the live view of a log that is being written",
+    "page": "a page for a browser",
     "writer": "the log's writer",
     "rate": "events a second before the first is lost",
 }

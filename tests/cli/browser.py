@@ -17,7 +17,7 @@ import time
 CHROMIUM = shutil.which("chromium")
 OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-dev-shm-usage",
 	"--hide-scrollbars", "--remote-debugging-pipe"]
-LIMIT_S = 20
+LIMIT_S = 60
 
 
 class Browser:
@@ -103,8 +103,8 @@ class Page:
 	def wait(self, script):
 		end = time.monotonic() + LIMIT_S
 		while not self.run(script):
-			if time.monotonic() > end:
-				raise RuntimeError(f"within {LIMIT_S} s this is not so: {script}; {self.errors}")
+			if time.monotonic() > end or self.errors:
+				raise RuntimeError(f"after at most {LIMIT_S} s this is not so: {script}; {self.errors}")
 			time.sleep(0.02)
 
 	def frame(self):

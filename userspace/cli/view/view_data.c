@@ -80,12 +80,15 @@ int view_data_survey(struct view_data *data, const struct txtrace_record *record
 {
 	int err = neighbours_survey(data->neighbours, record);
 
+	for (size_t i = 0; record->kind == TXTRACE_RECORD_STACK && i < VIEW_TREE_CNT; i++)
+		data->trees[i].is_wanted |= stack_kinds[i] == record->stack.what;
 	return err ? err : view_threads_survey(&data->threads, record);
 }
 
 int view_data_end_survey(struct view_data *data, uint64_t begin_ns)
 {
 	data->grid.begin_ns = begin_ns;
+	data->trees[VIEW_TREE_SPANS].is_wanted = true;
 	return neighbours_end_survey(data->neighbours);
 }
 
@@ -209,10 +212,12 @@ static int add_to_trees(struct view_data *data, const struct txtrace_record *rec
 	int err = 0;
 
 	for (size_t i = 0; !err && i < VIEW_TREE_CNT; i++) {
-		if (is_code && stack_kinds[i])
-			err = add_code(&data->trees[i], record);
-		else if (!is_code)
-			err = span_tree_add(data->trees[i].tree, record);
+		struct view_tree *tree = &data->trees[i];
+
+		if (tree->is_wanted && is_code && stack_kinds[i])
+			err = add_code(tree, record);
+		else if (tree->is_wanted && !is_code)
+			err = span_tree_add(tree->tree, record);
 	}
 	return err;
 }

@@ -51,6 +51,7 @@ struct view_loss {
 struct view_tree {
 	struct span_tree *tree;
 	struct flame_stacks stacks;
+	bool is_wanted; /* the log has such stacks: the survey tells */
 };
 
 enum view_tree_kind {

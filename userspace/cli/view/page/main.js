@@ -166,7 +166,7 @@ async function start() {
 		view.restore();
 		view.draw();
 	});
-	window.txtrace = { page, view, criticalPath };
+	window.txtrace = { page, view, criticalPath, ready_ms: performance.now() };
 	document.documentElement.dataset.ready = "true";
 }
 
