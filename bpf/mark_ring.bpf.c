@@ -71,13 +71,33 @@ static __always_inline bool has_marked(struct lanes *lanes)
 	return has_moved || had_marked;
 }
 
+/*
+ * The kernel hid that it came onto its CPU: what it slept is known, and since its wakeup it was runnable or on
+ * a CPU. A mark in that time tells its clocks as a probe there would.
+ */
+static __always_inline void tell_sleep(struct wire_stay *event, const struct thread_clock *clock)
+{
+	uint64_t woken_ns;
+
+	if (event->state == WIRE_THREAD_ON_CPU)
+		return;
+	woken_ns = state_clock_sleep_end(&clock->now, event->header.time_ns);
+	if (!woken_ns)
+		return;
+	state_clock_add_blocked(&event->clocks, clock->now.reason,
+				STATE_CLOCK_ELAPSED(event->since_ns, woken_ns));
+	event->since_ns = woken_ns;
+	event->state = WIRE_THREAD_RUNNABLE;
+}
+
 __hidden int mark_ring_tell(struct task_struct *task, struct thread_clock *clock, uint64_t end_ns)
 {
 	struct lanes *lanes = bpf_task_storage_get(&thread_lanes, task, 0, 0);
 	struct wire_stay *event;
 	struct emit out;
 
-	if (clock->lanes == LANES_KNOWN && (!lanes || !has_marked(lanes)))
+	/* up to 6.1, what is there is not found while another program of this CPU looks for something, too */
+	if (clock->lanes == LANES_KNOWN && lanes && !has_marked(lanes))
 		return 0;
 	/* it is not known which of the spans were hit by what is stolen in this stay */
 	if (steal_is_told())
@@ -92,6 +112,7 @@ __hidden int mark_ring_tell(struct task_struct *task, struct thread_clock *clock
 	event->is_still_on_cpu = end_ns == MARK_RING_GOES_ON;
 	__builtin_memset(event->padding, 0, sizeof(event->padding));
 	event->clocks = clock->clocks;
+	tell_sleep(event, clock);
 	emit_submit(&out, event);
 	return 0;
 }

@@ -421,7 +421,8 @@ struct wire_pool {
 struct wire_stay {
 	struct wire_header header;
 	uint64_t since_ns;
-	uint8_t state;           /* enum wire_thread_state; not on a CPU: the kernel hid that it came */
+	/* enum wire_thread_state; not on a CPU: the kernel hid that it came, some time since since_ns */
+	uint8_t state;
 	uint8_t is_still_on_cpu; /* it was asked; else it leaves the CPU now */
 	uint8_t padding[6];
 	struct wire_clocks clocks;

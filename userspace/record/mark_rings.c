@@ -493,7 +493,7 @@ int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns)
 
 	if (!err)
 		err = put_queued(marks);
-	return err ? err : mark_join_settle(marks->join, 0);
+	return err ? err : mark_join_settle(marks->join, 0, 0);
 }
 
 bool mark_rings_have_more(const struct mark_rings *marks)
@@ -513,7 +513,7 @@ bool mark_rings_want_stays(const struct mark_rings *marks, uint64_t now_ns)
 int mark_rings_settle(struct mark_rings *marks, uint64_t told_ns)
 {
 	marks->settled_ns = told_ns;
-	return mark_join_settle(marks->join, told_ns);
+	return mark_join_settle(marks->join, told_ns, told_ns == UINT64_MAX ? told_ns : marks->done_ns);
 }
 
 void mark_rings_stop(struct mark_rings *marks, uint64_t end_ns)

@@ -107,7 +107,10 @@ static bool is_keyed(const struct wire_header *record)
 	return record->kind >= WIRE_KEY_BEGIN && record->kind <= WIRE_KEY_INSTANT;
 }
 
-/* As the kernel side reads a thread's clocks (bpf/thread_clock.h); nothing that was stolen is known. */
+/*
+ * As the kernel side reads a thread's clocks (bpf/thread_clock.h); nothing that was stolen is known. Where the
+ * kernel hid that it came onto its CPU, what goes by is unknown.
+ */
 static struct wire_clocks clocks_at(const struct wire_stay *stay, uint64_t time_ns)
 {
 	const struct state_clock now = { .since_ns = stay->since_ns, .state = stay->state };
@@ -125,8 +128,9 @@ static int push(struct mark_join *join, struct thread *thread, struct wire_heade
 	size_t size = is_keyed(header) ? sizeof(struct wire_key) : sizeof(struct wire_span);
 	struct wire_clocks clocks;
 
-	/* the kernel did not tell that it came onto its CPU: its clocks there do not know that it ran */
-	if (!stay || stay->state != WIRE_THREAD_ON_CPU) {
+	bool is_hidden = stay && stay->state != WIRE_THREAD_ON_CPU; /* when it came is not known */
+
+	if (!stay) {
 		header->flags |= WIRE_NO_CLOCKS;
 		header->size = (uint16_t)size;
 		return join->push(join->context, header, size);
@@ -136,11 +140,11 @@ static int push(struct mark_join *join, struct thread *thread, struct wire_heade
 	if (header->time_ns > stay->header.time_ns && !stay->is_still_on_cpu)
 		header->time_ns = stay->header.time_ns;
 	header->cpu = stay->header.cpu;
-	if (stay->since_ns == thread->reported_ns &&
+	if (!is_hidden && stay->since_ns == thread->reported_ns &&
 	    stay->clocks.interrupt_ns == thread->reported_interrupt_ns && !is_keyed(header))
 		return join->push(join->context, header, size);
-	header->flags |= WIRE_HAS_CLOCKS;
-	thread->reported_ns = stay->since_ns;
+	header->flags |= is_hidden ? WIRE_HAS_CLOCKS | WIRE_NOT_ARRIVED : WIRE_HAS_CLOCKS;
+	thread->reported_ns = is_hidden ? 0 : stay->since_ns;
 	thread->reported_interrupt_ns = stay->clocks.interrupt_ns;
 	clocks = clocks_at(stay, header->time_ns);
 	header->size = (uint16_t)(size + sizeof(clocks));
@@ -262,9 +266,9 @@ int mark_join_stay(struct mark_join *join, const struct wire_stay *stay)
 }
 
 /* Not if there are stays since then: of another thread with its number. */
-static bool is_over(struct mark_join *join, struct thread *thread, uint64_t told_ns)
+static bool is_over(struct mark_join *join, struct thread *thread, uint64_t done_ns)
 {
-	if (!thread->gone_ns || thread->cnt || told_ns < thread->gone_ns + KEEP_NS)
+	if (!thread->gone_ns || thread->cnt || done_ns < thread->gone_ns + KEEP_NS)
 		return false;
 	if (!thread->stay_cnt ||
 	    thread->stays[thread->stay_cnt - 1].header.time_ns < thread->gone_ns + KEEP_NS / 2)
@@ -274,14 +278,15 @@ static bool is_over(struct mark_join *join, struct thread *thread, uint64_t told
 	return false;
 }
 
-int mark_join_settle(struct mark_join *join, uint64_t told_ns)
+int mark_join_settle(struct mark_join *join, uint64_t told_ns, uint64_t added_ns)
 {
+	uint64_t done_ns = told_ns < added_ns ? told_ns : added_ns;
 	struct thread *thread;
 	int err = 0;
 
 	for (size_t i = 0; !err && (thread = id_map_next(&join->threads, &i));) {
 		err = match(join, thread, told_ns);
-		if (!err && is_over(join, thread, told_ns)) {
+		if (!err && is_over(join, thread, done_ns)) {
 			id_map_remove(&join->threads, thread->tid, 0);
 			join->last = NULL;
 			join->ended_cnt--;

@@ -4,11 +4,12 @@
  * with them. The kernel side tells what a thread's clocks were when it came onto
  * its CPU (WIRE_STAY), once it leaves it or is asked; of a mark in between they
  * differ by the time on the CPU. A mark waits for that, and is then the same
- * record as of a probe. The first one of a stay takes the clocks along.
+ * record as of a probe. The first one of a stay takes the clocks along; each one,
+ * where the kernel hid that the thread came onto its CPU.
  *
  *	mark_join_add(join, record, size);         in the order of a thread
  *	mark_join_stay(join, stay);                as they come
- *	mark_join_settle(join, told_ns);           every stay up to then has been told
+ *	mark_join_settle(join, told_ns, added_ns); every stay, and mark, up to then has been told
  *	mark_join_waits_since_ns(join);            up to there all has been pushed
  *
  * A mark whose stay is not known has no clocks: where the time of its spans went
@@ -39,15 +40,21 @@ int mark_join_add(struct mark_join *join, const struct wire_header *record);
 /* In any order. 0 or -ENOMEM. */
 int mark_join_stay(struct mark_join *join, const struct wire_stay *stay);
 
-/* told_ns: 0, if that is not known: marks that lie in no stay wait on. */
-int mark_join_settle(struct mark_join *join, uint64_t told_ns);
+/*
+ * told_ns: 0, if that is not known: marks that lie in no stay wait on. added_ns:
+ * every mark up to then has been added.
+ */
+int mark_join_settle(struct mark_join *join, uint64_t told_ns, uint64_t added_ns);
 
 /* The time of the first mark that waits; UINT64_MAX: none does. */
 uint64_t mark_join_waits_since_ns(const struct mark_join *join);
 
 size_t mark_join_waiting_cnt(const struct mark_join *join);
 
-/* Threads that have ended: mark_join_settle() forgets them, with a told_ns a second after that. */
+/*
+ * Threads that have ended: mark_join_settle() forgets them, with both times a
+ * second after that.
+ */
 size_t mark_join_ended_cnt(const struct mark_join *join);
 
 /* The thread ended then; what waits still does. Another one may have its number. */

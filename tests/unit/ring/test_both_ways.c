@@ -215,13 +215,13 @@ static void drain(struct world *world, uint64_t now_ns, uint64_t before_ns)
 		read_ring(world, cpu, before_ns + below(world, now_ns - before_ns + 1));
 	for (uint32_t number = 0; number < THREADS; number++)
 		read_marks(world, number, now_ns);
-	assert_int_equal(mark_join_settle(world->join, 0), 0);
+	assert_int_equal(mark_join_settle(world->join, 0, 0), 0);
 	if (below(world, 3))
 		return;
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
 		read_ring(world, cpu, now_ns);
 	ask(world, now_ns);
-	assert_int_equal(mark_join_settle(world->join, now_ns), 0);
+	assert_int_equal(mark_join_settle(world->join, now_ns, now_ns), 0);
 }
 
 static void records_are_the_same(void **state)
@@ -246,7 +246,7 @@ static void records_are_the_same(void **state)
 			read_ring(world, cpu, UINT64_MAX);
 		for (uint32_t number = 0; number < THREADS; number++)
 			read_marks(world, number, UINT64_MAX);
-		assert_int_equal(mark_join_settle(world->join, UINT64_MAX), 0);
+		assert_int_equal(mark_join_settle(world->join, UINT64_MAX, UINT64_MAX), 0);
 		for (uint32_t number = 0; number < THREADS; number++)
 			for (size_t i = 0; i < STAYS; i++)
 				mark_cnt += world->threads[number].stays[i].mark_cnt;

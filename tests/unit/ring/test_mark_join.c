@@ -117,13 +117,13 @@ static void first_mark_of_a_stay_has_clocks(void **state)
 	open_world(&world);
 	mark(&world, 1, 10100);
 	mark(&world, 2, 10200);
-	assert_int_equal(mark_join_settle(world.join, 9000), 0);
+	assert_int_equal(mark_join_settle(world.join, 9000, 9000), 0);
 	assert_int_equal(world.cnt, 0); /* they wait */
 	assert_int_equal(mark_join_waits_since_ns(world.join), 10100);
 	stay(&world, 10000, 11000);
 	mark(&world, 3, 20300);
 	stay(&world, 20000, 21000);
-	assert_int_equal(mark_join_settle(world.join, 21000), 0);
+	assert_int_equal(mark_join_settle(world.join, 21000, 21000), 0);
 	assert_int_equal(mark_join_waits_since_ns(world.join), UINT64_MAX);
 	assert_int_equal(world.cnt, 3);
 	is_pushed(&world, 0, 1, 10100, WIRE_HAS_CLOCKS);
@@ -154,7 +154,7 @@ static void marks_around_an_interrupt(void **state)
 		mark(&world, id, 10000 + (id <= 2 ? 100 : 600) + id);
 	assert_int_equal(mark_join_stay(world.join, &before), 0);
 	assert_int_equal(mark_join_stay(world.join, &after), 0);
-	assert_int_equal(mark_join_settle(world.join, 11000), 0);
+	assert_int_equal(mark_join_settle(world.join, 11000, 11000), 0);
 	assert_int_equal(world.cnt, 4);
 	is_pushed(&world, 0, 1, 10101, WIRE_HAS_CLOCKS);
 	assert_int_equal(world.pushed[0].clocks.on_cpu_ns, 1101);
@@ -177,12 +177,12 @@ static void asked_thread_goes_on(void **state)
 	mark(&world, 1, 10100);
 	mark(&world, 2, 10510); /* before it was asked, by another clock */
 	asked(&world, 10000, 10500);
-	assert_int_equal(mark_join_settle(world.join, 10500), 0);
+	assert_int_equal(mark_join_settle(world.join, 10500, 10500), 0);
 	mark(&world, 3, 10800);
-	assert_int_equal(mark_join_settle(world.join, 10550), 0);
+	assert_int_equal(mark_join_settle(world.join, 10550, 10550), 0);
 	assert_int_equal(world.cnt, 2);
 	stay(&world, 10000, 11000);
-	assert_int_equal(mark_join_settle(world.join, 11000), 0);
+	assert_int_equal(mark_join_settle(world.join, 11000, 11000), 0);
 	is_pushed(&world, 0, 1, 10100, WIRE_HAS_CLOCKS);
 	is_pushed(&world, 1, 2, 10510, 0); /* its clocks were sent */
 	is_pushed(&world, 2, 3, 10800, 0);
@@ -199,7 +199,7 @@ static void mark_lies_in_its_stay(void **state)
 	mark(&world, 1, 9990);
 	mark(&world, 2, 11010);
 	stay(&world, 10000, 11000);
-	assert_int_equal(mark_join_settle(world.join, 12000), 0);
+	assert_int_equal(mark_join_settle(world.join, 12000, 12000), 0);
 	is_pushed(&world, 0, 1, 10000, WIRE_HAS_CLOCKS);
 	assert_int_equal(world.pushed[0].clocks.on_cpu_ns, 1000);
 	is_pushed(&world, 1, 2, 11000, 0);
@@ -217,7 +217,7 @@ static void lost_stay_leaves_no_clocks(void **state)
 	mark(&world, 3, 15000); /* likewise, behind */
 	mark(&world, 4, 30000); /* not told yet */
 	stay(&world, 10000, 11000);
-	assert_int_equal(mark_join_settle(world.join, 29000), 0);
+	assert_int_equal(mark_join_settle(world.join, 29000, 29000), 0);
 	assert_int_equal(world.cnt, 3);
 	is_pushed(&world, 0, 1, 5000, WIRE_NO_CLOCKS);
 	is_pushed(&world, 1, 2, 10100, WIRE_HAS_CLOCKS);
@@ -226,7 +226,7 @@ static void lost_stay_leaves_no_clocks(void **state)
 	mark_join_free(world.join);
 }
 
-/* The kernel has hidden that it came onto its CPU. */
+/* The kernel has hidden that it came onto its CPU: what passed since it was woken is unknown, what it slept is not. */
 static void hidden_arrival_is_unknown(void **state)
 {
 	struct wire_stay told = stay_of(10000, 11000);
@@ -234,14 +234,20 @@ static void hidden_arrival_is_unknown(void **state)
 
 	(void)state;
 	open_world(&world);
-	told.state = WIRE_THREAD_BLOCKED;
+	told.state = WIRE_THREAD_RUNNABLE;
 	mark(&world, 1, 10500);
-	mark(&world, 2, 20600);
+	mark(&world, 2, 10700);
+	mark(&world, 3, 20600);
 	assert_int_equal(mark_join_stay(world.join, &told), 0);
 	stay(&world, 20000, 21000);
-	assert_int_equal(mark_join_settle(world.join, 21000), 0);
-	is_pushed(&world, 0, 1, 10500, WIRE_NO_CLOCKS);
-	is_pushed(&world, 1, 2, 20600, WIRE_HAS_CLOCKS);
+	assert_int_equal(mark_join_settle(world.join, 21000, 21000), 0);
+	is_pushed(&world, 0, 1, 10500, WIRE_HAS_CLOCKS | WIRE_NOT_ARRIVED);
+	is_pushed(&world, 1, 2, 10700, WIRE_HAS_CLOCKS | WIRE_NOT_ARRIVED);
+	is_pushed(&world, 2, 3, 20600, WIRE_HAS_CLOCKS);
+	assert_int_equal(world.pushed[0].clocks.unknown_ns, 500);
+	assert_int_equal(world.pushed[1].clocks.unknown_ns, 700);
+	assert_int_equal(world.pushed[1].clocks.on_cpu_ns, 1000);
+	assert_int_equal(world.pushed[1].clocks.blocked_ns[BLOCK_SLEEP], 500);
 	mark_join_free(world.join);
 }
 
@@ -258,7 +264,7 @@ static void stays_come_in_any_order(void **state)
 		stay(&world, i * 10000, i * 10000 + 1000);
 	for (uint64_t i = 1; i <= 6; i += 2)
 		stay(&world, i * 10000, i * 10000 + 1000);
-	assert_int_equal(mark_join_settle(world.join, 70000), 0);
+	assert_int_equal(mark_join_settle(world.join, 70000, 70000), 0);
 	assert_int_equal(world.cnt, 6);
 	for (uint64_t i = 1; i <= 6; i++)
 		is_pushed(&world, i - 1, i, i * 10000 + 100, WIRE_HAS_CLOCKS);
@@ -277,11 +283,11 @@ static void stay_comes_after_the_next(void **state)
 	mark(&world, 3, 30100);
 	stay(&world, 10000, 11000);
 	stay(&world, 30000, 31000);
-	assert_int_equal(mark_join_settle(world.join, 0), 0);
+	assert_int_equal(mark_join_settle(world.join, 0, 0), 0);
 	assert_int_equal(world.cnt, 1);
 	assert_int_equal(mark_join_waiting_cnt(world.join), 2);
 	stay(&world, 20000, 21000);
-	assert_int_equal(mark_join_settle(world.join, 0), 0);
+	assert_int_equal(mark_join_settle(world.join, 0, 0), 0);
 	assert_int_equal(world.cnt, 3);
 	for (uint64_t i = 1; i <= 3; i++)
 		is_pushed(&world, i - 1, i, i * 10000 + 100, WIRE_HAS_CLOCKS);
@@ -302,7 +308,7 @@ static void marks_come_from_several_lanes(void **state)
 		mark(&world, i, i * 10000 + 100);
 	for (uint64_t i = 1; i <= 6; i++)
 		stay(&world, i * 10000, i * 10000 + 1000);
-	assert_int_equal(mark_join_settle(world.join, 70000), 0);
+	assert_int_equal(mark_join_settle(world.join, 70000, 70000), 0);
 	assert_int_equal(world.cnt, 6);
 	for (uint64_t i = 1; i <= 6; i++)
 		is_pushed(&world, i - 1, i, i * 10000 + 100, WIRE_HAS_CLOCKS);
@@ -327,7 +333,7 @@ static void keyed_mark_has_clocks(void **state)
 	mark(&world, 1, 10100);
 	assert_int_equal(mark_join_add(world.join, &key.header), 0);
 	stay(&world, 10000, 11000);
-	assert_int_equal(mark_join_settle(world.join, 11000), 0);
+	assert_int_equal(mark_join_settle(world.join, 11000, 11000), 0);
 	is_pushed(&world, 1, 0, 10200, WIRE_HAS_CLOCKS);
 	assert_int_equal(world.pushed[1].clocks.on_cpu_ns, 1200);
 	mark_join_free(world.join);
@@ -343,19 +349,37 @@ static void number_is_used_again(void **state)
 	mark(&world, 1, 10100);
 	stay(&world, 10000, 11000);
 	mark_join_forget(world.join, TID, 11000);
-	assert_int_equal(mark_join_settle(world.join, 12000), 0);
+	assert_int_equal(mark_join_settle(world.join, 12000, 12000), 0);
 	assert_int_equal(mark_join_ended_cnt(world.join), 1);
 	mark(&world, 2, 2000000100);
 	asked(&world, 2000000000, 2000000200);
-	assert_int_equal(mark_join_settle(world.join, 2000000200), 0);
-	assert_int_equal(mark_join_settle(world.join, 2000000300), 0);
+	assert_int_equal(mark_join_settle(world.join, 2000000200, 2000000200), 0);
+	assert_int_equal(mark_join_settle(world.join, 2000000300, 2000000300), 0);
 	assert_int_equal(mark_join_ended_cnt(world.join), 0);
 	mark(&world, 3, 2000001300);
 	stay(&world, 2000000000, 2000001400);
-	assert_int_equal(mark_join_settle(world.join, 2000001400), 0);
+	assert_int_equal(mark_join_settle(world.join, 2000001400, 2000001400), 0);
 	assert_int_equal(world.cnt, 3);
 	is_pushed(&world, 1, 2, 2000000100, WIRE_HAS_CLOCKS);
 	is_pushed(&world, 2, 3, 2000001300, 0);
+	mark_join_free(world.join);
+}
+
+/* Its memory is read more than a second after its end. */
+static void what_an_ended_thread_told_stays_until_its_marks_are_there(void **state)
+{
+	struct world world;
+
+	(void)state;
+	open_world(&world);
+	stay(&world, 10000, 11000);
+	mark_join_forget(world.join, TID, 11000);
+	assert_int_equal(mark_join_settle(world.join, 3000000000, 10050), 0);
+	assert_int_equal(mark_join_ended_cnt(world.join), 1);
+	mark(&world, 1, 10100);
+	assert_int_equal(mark_join_settle(world.join, 3000000000, 3000000000), 0);
+	is_pushed(&world, 0, 1, 10100, WIRE_HAS_CLOCKS);
+	assert_int_equal(mark_join_ended_cnt(world.join), 0);
 	mark_join_free(world.join);
 }
 
@@ -370,9 +394,9 @@ static void ended_thread_is_forgotten(void **state)
 	stay(&world, 10000, 11000);
 	mark_join_forget(world.join, TID, 11000);
 	mark_join_forget(world.join, TID, 11000);
-	assert_int_equal(mark_join_settle(world.join, 500000000), 0);
+	assert_int_equal(mark_join_settle(world.join, 500000000, 500000000), 0);
 	assert_int_equal(mark_join_ended_cnt(world.join), 1);
-	assert_int_equal(mark_join_settle(world.join, 1000011000), 0);
+	assert_int_equal(mark_join_settle(world.join, 1000011000, 1000011000), 0);
 	assert_int_equal(mark_join_ended_cnt(world.join), 0);
 	assert_int_equal(world.cnt, 1);
 	mark_join_free(world.join);
@@ -387,6 +411,7 @@ int main(void)
 		cmocka_unit_test(mark_lies_in_its_stay),
 		cmocka_unit_test(lost_stay_leaves_no_clocks),
 		cmocka_unit_test(ended_thread_is_forgotten),
+		cmocka_unit_test(what_an_ended_thread_told_stays_until_its_marks_are_there),
 		cmocka_unit_test(hidden_arrival_is_unknown),
 		cmocka_unit_test(stays_come_in_any_order),
 		cmocka_unit_test(stay_comes_after_the_next),
