@@ -72,8 +72,9 @@ static __always_inline bool has_marked(struct lanes *lanes)
 }
 
 /*
- * The kernel hid that it came onto its CPU: what it slept is known, and since its wakeup it was runnable or on
- * a CPU. A mark in that time tells its clocks as a probe there would.
+ * The kernel hid that it came onto its CPU: what it slept is known, and since its
+ * wakeup it was runnable or on a CPU. A mark in that time tells its clocks as a
+ * probe there would.
  */
 static __always_inline void tell_sleep(struct wire_stay *event, const struct thread_clock *clock)
 {

@@ -108,8 +108,8 @@ static bool is_keyed(const struct wire_header *record)
 }
 
 /*
- * As the kernel side reads a thread's clocks (bpf/thread_clock.h); nothing that was stolen is known. Where the
- * kernel hid that it came onto its CPU, what goes by is unknown.
+ * As the kernel side reads a thread's clocks (bpf/thread_clock.h); nothing that was stolen is known. Where
+ * the kernel hid that it came onto its CPU, what goes by is unknown.
  */
 static struct wire_clocks clocks_at(const struct wire_stay *stay, uint64_t time_ns)
 {

@@ -226,7 +226,10 @@ static void lost_stay_leaves_no_clocks(void **state)
 	mark_join_free(world.join);
 }
 
-/* The kernel has hidden that it came onto its CPU: what passed since it was woken is unknown, what it slept is not. */
+/*
+ * The kernel has hidden that it came onto its CPU: what passed since it was woken is unknown, what it slept
+ * is not.
+ */
 static void hidden_arrival_is_unknown(void **state)
 {
 	struct wire_stay told = stay_of(10000, 11000);
