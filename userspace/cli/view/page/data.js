@@ -21,7 +21,7 @@ function index(page) {
 	page.children = new Map();
 	for (let i = 0; i < page.spanCount; i++) {
 		const parent = parentOf(page, i);
-		if (parent !== undefined) page.children.set(parent, [...(page.children.get(parent) ?? []), i]);
+		if (parent !== undefined) addTo(page.children, parent, i);
 	}
 	page.threadSegments = byThread(page, page.segmentCount, segments.thread, segments.from);
 	makePieces(page);
@@ -42,7 +42,7 @@ function makePieces(page) {
 	stays.enter.forEach((enter, i) => {
 		const span = page.spansById.get(`${stays.pid[i]}:${stays.span[i]}`);
 		if (span === undefined || stays.thread[i] < 0) return;
-		page.spanPieces.set(span, [...(page.spanPieces.get(span) ?? []), pieces.from.length]);
+		addTo(page.spanPieces, span, pieces.from.length);
 		add(stays.thread[i], enter, stays.length[i], span);
 	});
 	for (let i = 0; i < page.spanCount; i++) {
@@ -51,6 +51,11 @@ function makePieces(page) {
 		add(spans.thread[i], spans.begin[i], spans.wall[i], i);
 	}
 	page.pieces = pieces;
+}
+
+function addTo(lists, key, item) {
+	if (!lists.has(key)) lists.set(key, []);
+	lists.get(key).push(item);
 }
 
 export function isKeyed(flags) {
