@@ -12,7 +12,7 @@
 #include "cli/view/view_json.h"
 #include "view_assets.h" /* made of the files of page/ */
 
-#define COMPRESSION 6
+#define COMPRESSION 4 /* with 6, a page of 100 MB takes a tenth longer, and is a fourteenth smaller */
 #define GZIP_WINDOW (15 + 16)
 
 static int compress_into(struct text *text, const struct json *json)
