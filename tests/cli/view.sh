@@ -72,7 +72,8 @@ refusals() {
 	run 2 view -o small.txtrace small.txtrace && grep -q "can't write 'small.txtrace': it is the log itself" "$tmp/err" && cmp "$tmp/small.txtrace" "$tmp/before.txtrace" || fail "$(cat "$tmp/err")" || return
 	run 2 view -o nowhere/page.html small.txtrace && grep -q "can't write 'nowhere/page.html': No such file or directory" "$tmp/err" || fail "$(cat "$tmp/err")" || return
 	run 2 view -o page.html missing.txtrace && [ ! -e "$tmp/page.html" ] || fail "$(cat "$tmp/err")" || return
-	script -qec "$txtrace view $tmp/small.txtrace" /dev/null </dev/null >"$tmp/said" 2>&1 && fail "a terminal was written to" || grep -q 'a page is no text for a terminal; give it a name with -o PAGE.html' "$tmp/said"
+	! script -qec "$txtrace view $tmp/small.txtrace" /dev/null </dev/null >"$tmp/said" 2>&1 || fail "a terminal was written to" || return
+	grep -q 'a page is no text for a terminal; give it a name with -o PAGE.html' "$tmp/said" || fail "$(cat "$tmp/said")"
 }
 
 # One script, though its modules are several; a name that is there twice would be an error of the browser alone.

@@ -83,6 +83,35 @@ def check_stays(page, records):
 	same("stays in spans", got, wanted)
 
 
+def check_marks(page, records):
+	"""What the program said of spans that are in the page."""
+	kept = set(zip(page["spans"]["pid"], map(int, page["spans"]["id"])))
+	said = [(record["pid"], int(record["from"] if record["type"] == "link" else record["span"]), record["time_ns"]) for record in records if record["type"] in ("attribute", "instant", "link")]
+	marks = page["marks"]
+	got = [(pid, int(span), (int(page["begin_ns"]) + time) % 2**64) for pid, span, time in zip(marks["pid"], marks["span"], marks["time"])]
+	same("attributes, instants and links", got, [mark for mark in said if mark[1] and mark[:2] in kept])
+
+
+def check_neighbours(page, txtrace, log):
+	said = json.loads(subprocess.run([txtrace, "neighbours", "--json", "--by", "label", log], capture_output=True, text=True, check=False).stdout)
+	rows = [row for row in said["rows"][:100] if row["runnable_ns"]]
+	for row in rows:
+		row["neighbours"] = row["neighbours"][:20]
+	same("neighbours", page["neighbours"], rows)
+
+
+def check_flames(page, txtrace, log):
+	"""What each frame has of its own, as folded stacks have it."""
+	options = {"all time": [], "on-CPU": ["--weight", "on-cpu"], "blocked": ["--weight", "blocked"], "on-CPU, with code": ["--stacks", "on-cpu"], "blocked, with code": ["--stacks", "off-cpu"]}
+	for flame in page["flames"]:
+		folded = subprocess.run([txtrace, "flame", "--folded", *options[flame["title"]], log], capture_output=True, text=True, check=False).stdout
+		wanted = sorted(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines())
+		same(f"flame graph: {flame['title']}", sorted(row[3] for row in flame["rows"] if row[3]), wanted)
+		same(f"its total: {flame['title']}", flame["total_ns"], min(sum(wanted), 2**64 - 1))
+	code = {f"{name}, with code" for name, what in (("on-CPU", "on_cpu"), ("blocked", "off_cpu")) if any(record["type"] == "stack" and record["what"] == what for record in records_of(txtrace, log))}
+	same("flame graphs with code", {flame["title"] for flame in page["flames"] if "code" in flame["title"]}, code)
+
+
 def check_grid(page, records):
 	exact = [span for span in records if span["type"] == "span" and not span["lower_bound"]]
 	grids = page["grid"]["labels"]
@@ -123,6 +152,9 @@ def compare(txtrace, log, path):
 	check_segments(page, records)
 	check_stays(page, records)
 	check_grid(page, records)
+	check_marks(page, records)
+	check_neighbours(page, txtrace, log)
+	check_flames(page, txtrace, log)
 
 
 def random_log(seed):

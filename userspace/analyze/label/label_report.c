@@ -7,6 +7,7 @@
 
 #include "analyze/span_programs.h"
 #include "analyze/root_overlap.h"
+#include "analyze/tree/tree_node.h"
 #include "base/array.h"
 #include "base/saturating.h"
 #include "base/string_pool.h"
@@ -75,24 +76,12 @@ void label_report_free(struct label_report *report)
 	free(report);
 }
 
-static void add_ledger(struct txtrace_ledger *sum, const struct txtrace_ledger *ledger)
-{
-	increase(&sum->on_cpu_ns, ledger->on_cpu_ns);
-	increase(&sum->runnable_ns, ledger->runnable_ns);
-	for (unsigned int i = 0; i < TXTRACE_BLOCK_REASON_COUNT; i++)
-		increase(&sum->blocked_ns[i], ledger->blocked_ns[i]);
-	increase(&sum->detached_ns, ledger->detached_ns);
-	increase(&sum->unknown_ns, ledger->unknown_ns);
-	increase(&sum->interrupt_ns, ledger->interrupt_ns);
-	increase(&sum->stolen_ns, ledger->stolen_ns);
-}
-
 static void add_sums(struct span_sums *sums, const struct span_sums *others)
 {
 	sums->cnt += others->cnt;
 	increase(&sums->wall_ns, others->wall_ns);
 	increase(&sums->work_ns, others->work_ns);
-	add_ledger(&sums->ledger, &others->ledger);
+	ledger_add(&sums->ledger, &others->ledger);
 }
 
 static void add_span(struct span_sums *sums, const struct txtrace_span *span)
@@ -100,7 +89,7 @@ static void add_span(struct span_sums *sums, const struct txtrace_span *span)
 	sums->cnt++;
 	increase(&sums->wall_ns, span_wall_ns(span));
 	increase(&sums->work_ns, span->work_ns);
-	add_ledger(&sums->ledger, &span->ledger);
+	ledger_add(&sums->ledger, &span->ledger);
 }
 
 static bool has_memory(const struct label_report *report)

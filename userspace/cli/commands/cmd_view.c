@@ -31,10 +31,10 @@ static const struct option_spec specs[] = {
 static const struct options options = {
 	.program = "txtrace view",
 	.about = "Writes a page for a browser: the report, a heat map of latency, the slowest spans, a "
-		 "timeline of threads, flame graphs, and for a span that is chosen its ledger, its waits and "
-		 "who ended them. It is one file, needs no network, and has at most 10 MB: of a large log it "
-		 "has sums of everything, and the longest spans and stretches of threads one by one. "
-		 "docs/view.md explains each part.",
+		 "timeline of threads, and flame graphs. For the selected span it shows the ledger, the "
+		 "waits and who ended them, and the critical path. The page is one file of at most 10 MB "
+		 "and needs no network. For a large log it contains totals of everything, and only the "
+		 "longest spans and thread states one by one. docs/view.md explains each part.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 -o PAGE.html", NULL },
 	.specs = specs,
 	.examples =

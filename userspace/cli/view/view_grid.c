@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/tree/tree_node.h"
 #include "base/saturating.h"
 
 #define FIRST_WIDTH_NS 4096
@@ -33,25 +34,13 @@ static unsigned int bin_of(uint64_t wall_ns)
 	return bin < VIEW_BIN_CNT ? bin : VIEW_BIN_CNT - 1;
 }
 
-static void add_ledger(struct txtrace_ledger *sum, const struct txtrace_ledger *ledger)
-{
-	increase(&sum->on_cpu_ns, ledger->on_cpu_ns);
-	increase(&sum->runnable_ns, ledger->runnable_ns);
-	for (unsigned int i = 0; i < TXTRACE_BLOCK_REASON_COUNT; i++)
-		increase(&sum->blocked_ns[i], ledger->blocked_ns[i]);
-	increase(&sum->detached_ns, ledger->detached_ns);
-	increase(&sum->unknown_ns, ledger->unknown_ns);
-	increase(&sum->interrupt_ns, ledger->interrupt_ns);
-	increase(&sum->stolen_ns, ledger->stolen_ns);
-}
-
 static void add_bucket(struct view_label_bucket *sum, const struct view_label_bucket *bucket)
 {
 	increase(&sum->cnt, bucket->cnt);
 	increase(&sum->lower_bound_cnt, bucket->lower_bound_cnt);
 	increase(&sum->wall_ns, bucket->wall_ns);
 	increase(&sum->work_ns, bucket->work_ns);
-	add_ledger(&sum->ledger, &bucket->ledger);
+	ledger_add(&sum->ledger, &bucket->ledger);
 }
 
 static void halve_label(struct view_label_grid *label)

@@ -51,7 +51,7 @@ export function drawLosses(page) {
 	const columns = [
 		{ title: "from, s", key: ([first]) => first, get: ([first]) => seconds(first) },
 		{ title: "to, s", key: ([, last]) => last, get: ([, last]) => seconds(last) },
-		{ title: "events", key: ([, , cnt]) => cnt, get: ([, , cnt]) => count(cnt) },
+		{ title: "events, or dropped spans", key: ([, , cnt]) => cnt, get: ([, , cnt]) => count(cnt) },
 	];
 	find("losses-body").replaceChildren(
 		lost.length ? list(lost) : make("p", {}, "Nothing was lost, and no span is a lower bound."),
