@@ -217,6 +217,8 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 
 	block->files = task->files;
 	block->call = compat_syscall(task);
+	if (compat_is_probe(block->call.nr))
+		block->call.nr = SYSCALL_NONE;
 	block->syscall_nr = block->call.nr;
 	block->object = block->inode = block->wait_on = 0;
 	block->is_address = false;

@@ -186,6 +186,23 @@ static __always_inline struct task_struct *compat_queue_current(struct task_stru
 }
 
 /*
+ * 7.3: an interrupt that runs high resolution timers sets a flag of another name
+ * for as long as it puts off to set the hardware's timer, which is at least as long.
+ */
+struct hrtimer_cpu_base___since_7_3 {
+	bool deferred_rearm;
+} __attribute__((preserve_access_index));
+
+static __always_inline bool compat_runs_hrtimers(struct hrtimer_cpu_base *base)
+{
+	struct hrtimer_cpu_base___since_7_3 *since_7_3 = (void *)base;
+
+	if (bpf_core_field_exists(since_7_3->deferred_rearm))
+		return BPF_CORE_READ(since_7_3, deferred_rearm);
+	return bpf_core_field_exists(base->in_hrtirq) && BPF_CORE_READ_BITFIELD_PROBED(base, in_hrtirq);
+}
+
+/*
  * Files that are registered with an io_uring, before 6.13. The lowest bits of
  * file_ptr are flags, then as later.
  */
@@ -280,6 +297,18 @@ struct syscall_entry {
 	__u64 third_argument;
 	__u64 fourth_argument;
 };
+
+#if defined(__TARGET_ARCH_x86)
+#define SYSCALL_UPROBE 336
+#else
+#define SYSCALL_UPROBE SYSCALL_UNKNOWN
+#endif
+
+/* 6.18: a probe that is a call of the kernel, which the program did not make. Like a trap, it may wait. */
+static __always_inline bool compat_is_probe(long nr)
+{
+	return nr >= 0 && nr == SYSCALL_UPROBE;
+}
 
 /* Where the saved registers are without being told: at the end of the kernel's stack. */
 static __always_inline struct syscall_entry compat_syscall_before_5_15(struct task_struct *task)

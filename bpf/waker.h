@@ -29,13 +29,10 @@
 const volatile int64_t cfg_preempt_count_offset;
 const volatile int64_t cfg_hrtimer_bases_offset;
 const volatile int64_t cfg_timer_bases_offset;
+const volatile uint32_t cfg_interrupt_mask; /* of the preempt count: in an interrupt, or NMI */
 
-/*
- * The preempt count, the same since 2.6: how often in a softirq (only serving
- * one counts by this bit), interrupt, NMI.
- */
+/* The preempt count, the same since 2.6: only serving a softirq counts by this bit. */
 #define COUNT_IN_SOFTIRQ 0x100
-#define COUNT_IN_INTERRUPT 0xff0000
 
 #define TASK_IS_KERNELS 0x00200000 /* PF_KTHREAD, the same since 2.6.27: it never was in user code */
 
@@ -69,9 +66,7 @@ static __always_inline bool waker_runs_hrtimers(struct rq *rq)
 {
 	struct hrtimer_cpu_base *base = (void *)rq + cfg_hrtimer_bases_offset;
 
-	if (!rq || !cfg_hrtimer_bases_offset || !bpf_core_field_exists(base->in_hrtirq))
-		return false;
-	return BPF_CORE_READ_BITFIELD_PROBED(base, in_hrtirq);
+	return rq && cfg_hrtimer_bases_offset && compat_runs_hrtimers(base);
 }
 
 #define TIMER_BASE_MAX 3 /* 6.9: local, global, deferrable; before: standard, deferrable */
@@ -116,7 +111,7 @@ static __always_inline uint16_t waker_flags(struct task_struct *current_task, vo
 	rq = waker_rq(current_task);
 	if (!waker_preempt_count(current_task, rq, &count))
 		return offset >= THREAD_STACK_BYTES ? WIRE_IN_INTERRUPT : WIRE_WAKER_UNKNOWN;
-	if (count & COUNT_IN_INTERRUPT)
+	if (count & cfg_interrupt_mask)
 		return WIRE_IN_INTERRUPT | (waker_runs_hrtimers(rq) ? WIRE_BY_TIMER : 0);
 	if (count & COUNT_IN_SOFTIRQ)
 		return WIRE_IN_INTERRUPT | (waker_runs_timers(rq) ? WIRE_BY_TIMER : WIRE_IN_SOFTIRQ);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Page faults that have to wait, in a span "faults": each of a page that is not there, while another thread
- * changes the protection of the mapping. Prints how many there were, and how many of them waited, as the
- * kernel's count of voluntary switches of this thread has it: {"type":"faults","faults":N,"waited":N}.
+ * changes the protection of the mapping. Prints how many there were, how many waits there were in them and
+ * in the marks, as the kernel's count of voluntary switches of this thread has it (a probe looks into the
+ * address space, and since 6.18 its first hits change it):
+ * {"type":"faults","faults":N,"waited":N,"marks":N}.
  */
 #include <sys/mman.h>
 
@@ -45,7 +47,8 @@ static void fault_while_changed(uint64_t fault_cnt)
 {
 	unsigned char *changed = map(CHANGED_BYTES, MAP_POPULATE);
 	size_t stride = CHANGED_BYTES / fault_cnt / PAGE_BYTES * PAGE_BYTES;
-	uint64_t before, waited = 0;
+	uint64_t before, waited = 0, waited_in_marks;
+	txtrace_span_t span;
 	pthread_t changer;
 
 	must(stride >= PAGE_BYTES, "too many faults");
@@ -53,19 +56,26 @@ static void fault_while_changed(uint64_t fault_cnt)
 		must(madvise(changed + i * stride, PAGE_BYTES, MADV_DONTNEED) == 0, "cannot drop a page");
 	must(pthread_create(&changer, NULL, change_protection, changed) == 0, "cannot start a thread");
 	sleep_ns(20 * NS_PER_MS);
-	{
-		TXTRACE_SPAN("faults");
-		for (uint64_t i = 0; i < fault_cnt; i++) {
-			before = sleep_cnt();
-			sum += changed[i * stride];
-			waited += sleep_cnt() - before;
-			sleep_ns(NS_PER_MS / 10); /* lets the other one begin anew */
-		}
+	before = sleep_cnt();
+	span = TXTRACE_BEGIN("faults");
+	waited_in_marks = sleep_cnt() - before;
+	for (uint64_t i = 0; i < fault_cnt; i++) {
+		before = sleep_cnt();
+		sum += changed[i * stride];
+		waited += sleep_cnt() - before;
+		before = sleep_cnt();
+		TXTRACE_EVENT(span, "mark");
+		waited_in_marks += sleep_cnt() - before;
+		sleep_ns(NS_PER_MS / 10); /* lets the other one begin anew */
 	}
+	before = sleep_cnt();
+	TXTRACE_END(span);
+	waited_in_marks += sleep_cnt() - before;
 	atomic_store(&is_over, true);
 	pthread_join(changer, NULL);
-	printf("{\"type\":\"faults\",\"faults\":%llu,\"waited\":%llu}\n", (unsigned long long)fault_cnt,
-	       (unsigned long long)waited);
+	printf("{\"type\":\"faults\",\"faults\":%llu,\"waited\":%llu,\"marks\":%llu}\n",
+	       (unsigned long long)fault_cnt, (unsigned long long)waited,
+	       (unsigned long long)waited_in_marks);
 }
 
 int main(int argc, char **argv)

@@ -15,6 +15,11 @@
 
 #include "truth.h"
 
+/*
+ * An address that no file has (the vdso's, of a clock that was read) lets the recorder look at what is
+ * mapped; it does so again after 50 ms (CODE_MAP_LOOK_NS).
+ */
+#define LOOK_PAUSE_NS (100 * NS_PER_MS)
 #define NAP_NS (5 * NS_PER_MS)
 #define NOINLINE __attribute__((noinline))
 
@@ -280,8 +285,10 @@ int main(int argc, char **argv)
 		spin_outer(spin_ms * NS_PER_MS);
 	}
 	wait_for_lock();
-	if (*library)
+	if (*library) {
+		sleep_ns(LOOK_PAUSE_NS);
 		nap_in_library(library);
+	}
 	nap_in_made_code(map_line);
 	if (*file)
 		fault_in_file(file);

@@ -6,6 +6,14 @@
 
 #define NESTING_MAX 4
 
+/*
+ * Since 7.3 the preempt count also has, in bits 16 to 23, how often interrupts were disabled; what was there
+ * is 8 bits higher. Bit 31 is another thing. The variable came with it.
+ */
+#define INTERRUPT_MASK_BEFORE_7_3 0x00ff0000
+#define INTERRUPT_MASK 0x7f000000
+#define VARIABLE_SINCE_7_3 "local_interrupt_disable_state"
+
 static const char *name_of(const struct btf *btf, uint32_t name_offset)
 {
 	const char *name = btf__name_by_offset(btf, name_offset);
@@ -67,10 +75,12 @@ void percpu_layout_read(const struct btf *btf, struct percpu_layout *layout)
 {
 	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
 	const struct btf_type *section = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
-	uint32_t type = 0;
+	uint32_t type = 0, other_type;
 	int64_t from = section ? place_of(btf, section, "runqueues", &type) : -1, within;
 
-	*layout = (struct percpu_layout){ 0 };
+	*layout = (struct percpu_layout){ .interrupt_mask = INTERRUPT_MASK_BEFORE_7_3 };
+	if (section && place_of(btf, section, VARIABLE_SINCE_7_3, &other_type) >= 0)
+		layout->interrupt_mask = INTERRUPT_MASK;
 	if (from < 0)
 		return;
 	layout->preempt_count = distance(btf, section, from, "__preempt_count", NULL);

@@ -20,6 +20,7 @@ static const struct fault_wait waits[] = {
 	{ "shmem_fault", FAULT_FILE },
 	/* no fault, but a probe that has to look into the address space */
 	{ "uprobe_notify_resume", FAULT_MMAP_LOCK },
+	{ "__x64_sys_uprobe", FAULT_MMAP_LOCK },
 	{ TAKES_MMAP_LOCK, FAULT_MMAP_LOCK },
 	{ "do_anonymous_page", FAULT_ANONYMOUS },
 	{ "do_huge_pmd_anonymous_page", FAULT_ANONYMOUS },

@@ -179,6 +179,7 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_preempt_count_offset = options->features->percpu.preempt_count;
 	bpf->rodata->cfg_hrtimer_bases_offset = options->features->percpu.hrtimer_bases;
 	bpf->rodata->cfg_timer_bases_offset = options->features->percpu.timer_bases;
+	bpf->rodata->cfg_interrupt_mask = options->features->percpu.interrupt_mask;
 	bpf->rodata->cfg_steal_offset = options->features->steal.offset;
 	bpf->rodata->cfg_steal_is_late = options->features->steal.kind == STEAL_LATE;
 	bpf->rodata->cfg_has_attach_cookie = options->features->has_cookies;
