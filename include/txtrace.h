@@ -89,7 +89,8 @@
  *           strict mode.
  *   0.3.0   the ring. Symbols have new names, so that objects with an older copy
  *           can be linked in; each object has all probes, whichever it uses.
- *           TXTRACE_ATTR_BYTES, TXTRACE_ATTR_PIECES, TXTRACE_TAG_PIECES
+ *           TXTRACE_ATTR_BYTES, TXTRACE_ATTR_PIECES, TXTRACE_TAG_PIECES,
+ *           TXTRACE_TRACEPARENT, TXTRACE_SET_TRACEPARENT, TXTRACE_SET_TRACESTATE
  */
 #ifndef TXTRACE_H
 #define TXTRACE_H
@@ -110,6 +111,8 @@ struct txtrace_piece {
 	const void *data;
 	size_t size;
 };
+
+#define TXTRACE_TRACEPARENT_SIZE 56 /* of a `traceparent` of W3C's Trace Context, with the final zero */
 
 #if !defined(TXTRACE_DISABLE) && defined(__linux__) && defined(__ELF__) && defined(__LP64__) &&		\
 	(defined(__x86_64__) || defined(__aarch64__))
@@ -1198,6 +1201,87 @@ TXTRACE_INLINE_ void txtrace_string_(uint64_t kind, uint64_t id, const char *nam
 	txtrace_text_(kind, id, name, text, TXTRACE_TO_NUL_);
 }
 
+TXTRACE_INLINE_ void txtrace_put_hex_(char *digits, uint64_t value)
+{
+	int i;
+
+	for (i = 15; i >= 0; i--) {
+		digits[i] = "0123456789abcdef"[value & 15];
+		value >>= 4;
+	}
+}
+
+struct txtrace_trace_ {
+	uint64_t high; /* of its id */
+	uint64_t low;
+	uint64_t flags;
+};
+
+/* 0: it is none by the rules of W3C's Trace Context, level 2. Reads up to the byte that shows it. */
+TXTRACE_INLINE_ int txtrace_read_traceparent_(const char *header, struct txtrace_trace_ *trace)
+{
+	uint64_t high = 0, low = 0, digit, version = 0, span = 0;
+	int at;
+
+	for (at = 0; at < TXTRACE_TRACEPARENT_SIZE - 1; at++) {
+		const char c = header[at];
+
+		if (at == 2 || at == 35 || at == 52) {
+			if (c != '-')
+				return 0;
+			if (at == 2)
+				version = low;
+			else if (at == 52)
+				span = low;
+			if (at == 35) {
+				trace->high = high;
+				trace->low = low;
+			}
+			high = low = 0;
+			continue;
+		}
+		if (c >= '0' && c <= '9')
+			digit = TXTRACE_CAST_(uint64_t, c - '0');
+		else if (c >= 'a' && c <= 'f')
+			digit = TXTRACE_CAST_(uint64_t, c - 'a' + 10);
+		else
+			return 0;
+		high = high << 4 | low >> 60;
+		low = low << 4 | digit;
+	}
+	trace->flags = low & 3; /* sampled, random: others are not sent on */
+	return version != 255 && (trace->high | trace->low) != 0 && span != 0 &&
+	       (header[at] == 0 || (version != 0 && header[at] == '-'));
+}
+
+TXTRACE_DECLARE_(void txtrace_send_trace_(uint64_t id, char *header));
+
+/*
+ * What is sent on goes into the log, too: its id of the span is the span's there.
+ * A new trace's id comes from what txtrace_salt_() has, so its flags do not say
+ * that it is random.
+ */
+TXTRACE_ONE_PER_OBJECT_ __attribute__((cold)) void txtrace_send_trace_(uint64_t id, char *header)
+{
+	struct txtrace_trace_ trace = { 0, 0, 0 };
+	uint64_t own;
+
+	if (!txtrace_read_traceparent_(header, &trace)) {
+		trace.high = txtrace_mix_(txtrace_salt_() ^ txtrace_mix_(id));
+		trace.low = txtrace_mix_(txtrace_salt_() ^ txtrace_mix_(trace.high)) | 1;
+		trace.flags = 1;
+	}
+	own = txtrace_mix_(trace.high ^ txtrace_mix_(trace.low ^ txtrace_mix_(id)));
+	__builtin_memcpy(header, "00-", 3);
+	txtrace_put_hex_(header + 3, trace.high);
+	txtrace_put_hex_(header + 19, trace.low);
+	header[35] = '-';
+	txtrace_put_hex_(header + 36, own != 0 ? own : 1);
+	__builtin_memcpy(header + 52, "-00", 4);
+	header[54] = TXTRACE_CAST_(char, '0' + TXTRACE_CAST_(int, trace.flags));
+	txtrace_string_(TXTRACE_MARK_ATTR_STRING_, id, "traceparent.sent", header);
+}
+
 /* The parent of a span that has none: no id, and not 0, which says that none was named. */
 #define TXTRACE_ROOT_ UINT64_MAX
 
@@ -1456,6 +1540,19 @@ TXTRACE_INLINE_ void txtrace_track_(uint64_t id, const char *name)
  */
 #define TXTRACE_TRACK(span, name) TXTRACE_FOR_SPAN_(span, txtrace_track_(txtrace_id_, name))
 
+/*
+ * W3C's Trace Context. What came in: the headers `traceparent` and `tracestate`
+ * of a request, strings. What goes on: `header`, an array of
+ * TXTRACE_TRACEPARENT_SIZE characters, has the traceparent that came in, or "".
+ * Then it has the one to send on: of the same trace, or of a new one, and below
+ * this span. Of span 0 it stays as it is.
+ */
+#define TXTRACE_SET_TRACEPARENT(span, text)								\
+	TXTRACE_FOR_SPAN_(span, txtrace_string_(TXTRACE_MARK_ATTR_STRING_, txtrace_id_, "traceparent", text))
+#define TXTRACE_SET_TRACESTATE(span, text)								\
+	TXTRACE_FOR_SPAN_(span, txtrace_string_(TXTRACE_MARK_ATTR_STRING_, txtrace_id_, "tracestate", text))
+#define TXTRACE_TRACEPARENT(span, header) TXTRACE_FOR_SPAN_(span, txtrace_send_trace_(txtrace_id_, header))
+
 /* Something happened in the span; a named number has a new value; `from` is related to `to`. */
 #define TXTRACE_EVENT(span, name) txtrace_event_(span, TXTRACE_LITERAL_(name))
 #define TXTRACE_COUNTER(name, value)									\
@@ -1519,6 +1616,9 @@ TXTRACE_INLINE_ void txtrace_track_(uint64_t id, const char *name)
 #define TXTRACE_ATTR_PIECES(span, name, pieces, cnt) TXTRACE_ATTR_BYTES(span, name, pieces, cnt)
 #define TXTRACE_TAG_PIECES(span, pieces, cnt) TXTRACE_NOTHINGS_3_(span, pieces, cnt)
 #define TXTRACE_TRACK(span, name) TXTRACE_NOTHINGS_(span, name)
+#define TXTRACE_SET_TRACEPARENT(span, text) TXTRACE_NOTHINGS_(span, text)
+#define TXTRACE_SET_TRACESTATE(span, text) TXTRACE_NOTHINGS_(span, text)
+#define TXTRACE_TRACEPARENT(span, header) TXTRACE_NOTHINGS_(span, header)
 #define TXTRACE_EVENT(span, name) TXTRACE_NOTHINGS_(span, TXTRACE_LITERAL_(name))
 #define TXTRACE_COUNTER(name, value) TXTRACE_NOTHINGS_(TXTRACE_LITERAL_(name), value)
 #define TXTRACE_LINK(from, to, name) TXTRACE_NOTHINGS_3_(from, to, TXTRACE_LITERAL_(name))

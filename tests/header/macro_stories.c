@@ -187,6 +187,20 @@ static void marks(void)
 	TXTRACE_END(s);
 }
 
+static void trace_context(void)
+{
+	txtrace_span_t s = TXTRACE_BEGIN("request");
+	const txtrace_span_t none = 0;
+	char header[TXTRACE_TRACEPARENT_SIZE] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+	TXTRACE_SET_TRACEPARENT(s, counted(header));
+	TXTRACE_SET_TRACESTATE(s, counted("vendor=value"));
+	TXTRACE_TRACEPARENT(none, counted(header));
+	TXTRACE_SET_TRACEPARENT(none, counted(header));
+	TXTRACE_SET_TRACESTATE(none, counted(header));
+	TXTRACE_END(s);
+}
+
 static void keys(void)
 {
 	char digest[] = "digest";
@@ -375,6 +389,12 @@ static const struct story stories[] = {
 	 "end(#2)\n"
 	 "end(#1)\n",
 	 3},
+	{"headers of a trace that came in", trace_context,
+	 "begin(#1, \"request\", 0)\n"
+	 "attr(#1, \"traceparent\", string \"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\")\n"
+	 "attr(#1, \"tracestate\", string \"vendor=value\")\n"
+	 "end(#1)\n",
+	 2},
 	{"keys are bytes and a length", keys,
 	 "key_begin(\"transaction\", \"digest\", 6)\n"
 	 "key_enter(\"digest\", 6)\n"

@@ -56,6 +56,29 @@ bool trace_parent_parse(struct trace_parent *parent, struct txtrace_string text)
 	return !is_zero(parent->trace_id, TRACE_ID_BYTES) && !is_zero(parent->span_id, TRACE_SPAN_ID_BYTES);
 }
 
+/* Capital letters are allowed here, as people paste what other tools print. */
+bool trace_id_parse(uint8_t id[TRACE_ID_BYTES], const char *text)
+{
+	char digits[TRACE_ID_DIGITS];
+
+	if (strlen(text) != TRACE_ID_DIGITS)
+		return false;
+	for (size_t i = 0; i < TRACE_ID_DIGITS; i++)
+		digits[i] = text[i] >= 'A' && text[i] <= 'F' ? (char)(text[i] - 'A' + 'a') : text[i];
+	return parse_hex(id, TRACE_ID_BYTES, digits) && !is_zero(id, TRACE_ID_BYTES);
+}
+
+void trace_id_format(char text[TRACE_ID_DIGITS + 1], const uint8_t id[TRACE_ID_BYTES])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < TRACE_ID_BYTES; i++) {
+		text[2 * i] = digits[id[i] >> 4];
+		text[2 * i + 1] = digits[id[i] & 15];
+	}
+	text[TRACE_ID_DIGITS] = '\0';
+}
+
 /* ---- tracestate ---- */
 
 static bool is_key(const char *key, size_t length)

@@ -20,6 +20,9 @@
 
 #define TRACEPARENT_NAME "traceparent"
 #define TRACESTATE_NAME "tracestate"
+#define TRACE_SENT_NAME "traceparent.sent" /* what TXTRACE_TRACEPARENT has written: with the span's own id */
+
+#define TRACE_ID_DIGITS (2 * TRACE_ID_BYTES)
 
 struct trace_parent {
 	uint8_t trace_id[TRACE_ID_BYTES]; /* as in the header: in its order, never all 0 */
@@ -32,6 +35,10 @@ struct trace_parent {
  * ours (00) is read as far as it must look like ours.
  */
 bool trace_parent_parse(struct trace_parent *parent, struct txtrace_string text);
+
+/* A trace id as it is written: 32 hexadecimal digits, not all 0. false: it is none. */
+bool trace_id_parse(uint8_t id[TRACE_ID_BYTES], const char *text);
+void trace_id_format(char text[TRACE_ID_DIGITS + 1], const uint8_t id[TRACE_ID_BYTES]);
 
 /* Whether a tracestate may be sent on: at most 32 members, each key=value, in the characters allowed. */
 bool trace_state_is_valid(struct txtrace_string text);

@@ -20,7 +20,7 @@
 #include "export/otlp_encode.h"
 #include "export/otlp_processes.h"
 #include "export/span_marks.h"
-#include "export/trace_ids.h"
+#include "analyze/trace_ids.h"
 
 #define BATCH_SPANS 512
 #define BATCH_BYTES (1u << 20)

@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "base/text.h"
-#include "export/trace_ids.h"
+#include "analyze/trace_ids.h"
 
 enum otlp_type {
 	OTLP_STRING = 0,

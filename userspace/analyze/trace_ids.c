@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "export/trace_ids.h"
+#include "analyze/trace_ids.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -22,16 +22,18 @@ struct span_name {
 	uint64_t id;	/* 0: there is none */
 };
 
-/* What decides a trace. */
+/* What decides a trace, or what was said of a span. */
 struct trace {
-	uint8_t id[TRACE_ID_BYTES];
+	uint8_t id[TRACE_ID_BYTES]; /* if is_named */
 	uint8_t parent_id[TRACE_SPAN_ID_BYTES];
+	uint8_t own_id[TRACE_SPAN_ID_BYTES];
 	uint8_t flags;
+	bool is_named;
 	bool is_remote; /* it came in a traceparent, with parent_id and flags */
+	bool has_own;	/* own_id is that of the span: it has sent it on */
 	bool has_state;
 	uint32_t state;	 /* a number of `states` */
 	uint32_t number; /* of this one in `traces` */
-	uint32_t unused; /* items of a pool are whole words */
 };
 
 struct node {
@@ -150,14 +152,13 @@ static struct trace *trace_at(const struct trace_ids *ids, uint64_t number)
 	return pool_item(&ids->traces, (uint32_t)(number - 1));
 }
 
-/* What attributes have said of the span so far, made if it is new. */
-static int add_context(struct trace_ids *ids, const struct txtrace_attribute *attribute, struct trace **trace)
+/* What has been said of the span so far, made if it is new. *trace NULL: there is no room. */
+static int add_context(struct trace_ids *ids, struct span_name name, struct trace **trace)
 {
-	uint64_t owner = ids->capture | attribute->pid;
 	uint32_t number;
 	int err;
 
-	*trace = id_map_get(&ids->contexts, owner, attribute->span);
+	*trace = id_map_get(&ids->contexts, name.owner, name.id);
 	if (*trace)
 		return 0;
 	if (ids->contexts.cnt >= NODE_MAX)
@@ -166,7 +167,7 @@ static int add_context(struct trace_ids *ids, const struct txtrace_attribute *at
 	if (!*trace)
 		return -ENOMEM;
 	**trace = (struct trace){ .number = number };
-	err = id_map_put(&ids->contexts, owner, attribute->span, *trace);
+	err = id_map_put(&ids->contexts, name.owner, name.id, *trace);
 	if (err)
 		*trace = NULL;
 	return err;
@@ -179,27 +180,53 @@ static bool is_named(const struct txtrace_attribute *attribute, const char *name
 	       !memcmp(attribute->name.bytes, name, attribute->name.length);
 }
 
+static void name_trace(struct trace *trace, const uint8_t id[TRACE_ID_BYTES], uint8_t flags)
+{
+	memcpy(trace->id, id, sizeof(trace->id));
+	trace->flags = flags;
+	trace->is_named = true;
+}
+
+static void take_parent(struct trace *trace, const struct trace_parent *parent)
+{
+	name_trace(trace, parent->trace_id, parent->flags);
+	memcpy(trace->parent_id, parent->span_id, sizeof(trace->parent_id));
+	trace->is_remote = true;
+}
+
+/* Of several the first one holds. What came in decides the trace. */
+static void take_sent(struct trace *trace, const struct trace_parent *sent)
+{
+	if (!trace->has_own)
+		memcpy(trace->own_id, sent->span_id, sizeof(trace->own_id));
+	trace->has_own = true;
+	if (!trace->is_named)
+		name_trace(trace, sent->trace_id, sent->flags);
+}
+
 static int see_attribute(struct trace_ids *ids, const struct txtrace_attribute *attribute)
 {
+	struct span_name name = name_of(ids, attribute->pid, attribute->span, false);
+	bool is_state = is_named(attribute, TRACESTATE_NAME), is_sent = is_named(attribute, TRACE_SENT_NAME);
 	struct trace_parent parent;
 	struct trace *trace;
-	int err = 0;
+	int err;
 
-	if (is_named(attribute, TRACEPARENT_NAME) && trace_parent_parse(&parent, attribute->string)) {
-		err = add_context(ids, attribute, &trace);
-		if (!err && trace) {
-			memcpy(trace->id, parent.trace_id, sizeof(trace->id));
-			memcpy(trace->parent_id, parent.span_id, sizeof(trace->parent_id));
-			trace->flags = parent.flags;
-			trace->is_remote = true;
-		}
-	} else if (is_named(attribute, TRACESTATE_NAME) && trace_state_is_valid(attribute->string)) {
-		err = add_context(ids, attribute, &trace);
-		if (!err && trace) {
-			err = string_pool_add(ids->states, attribute->string.bytes, attribute->string.length,
-					      &trace->state);
-			trace->has_state = !err;
-		}
+	if (is_state ? !trace_state_is_valid(attribute->string)
+		     : !((is_sent || is_named(attribute, TRACEPARENT_NAME)) &&
+			 trace_parent_parse(&parent, attribute->string)))
+		return 0;
+	err = add_context(ids, name, &trace);
+	if (err || !trace)
+		return err;
+	if (is_state) {
+		err = string_pool_add(ids->states, attribute->string.bytes, attribute->string.length,
+				      &trace->state);
+		trace->has_state = !err;
+	} else if (is_sent) {
+		take_sent(trace, &parent);
+	} else {
+		take_parent(trace, &parent);
 	}
 	return err;
 }
@@ -234,20 +261,37 @@ static void trace_of_key(const struct trace_ids *ids, struct txtrace_string key,
 		hash_trace(ids, key.bytes, key.length, id);
 }
 
+/* A span has sent on a trace that nothing has decided yet: it is that of the spans above, too. */
+static int tell_parent(struct trace_ids *ids, const struct txtrace_span *span, const struct trace *trace)
+{
+	struct trace *above;
+	int err;
+
+	if (span->flags & TXTRACE_SPAN_PARENT_KEYED)
+		return 0;
+	err = add_context(ids, parent_of(ids, span), &above);
+	if (!err && above && !above->is_named)
+		name_trace(above, trace->id, trace->flags);
+	return err;
+}
+
 /* What decides the span's trace, if the span itself does. */
 static int own_trace(struct trace_ids *ids, const struct txtrace_span *span, uint64_t *number)
 {
 	struct trace *trace = id_map_get(&ids->contexts, ids->capture | span->pid, span->id);
+	bool has_named = trace && trace->is_named;
 	uint32_t fresh;
 
 	*number = 0;
-	if (trace && trace->is_remote) {
+	if (has_named && (trace->is_remote || span->parent == 0)) {
 		*number = (uint64_t)trace->number + 1;
+	} else if (has_named) {
+		return tell_parent(ids, span, trace);
 	} else if (span->parent == 0 && span->key.length > 0) {
 		trace = pool_take(&ids->traces, &fresh);
 		if (!trace)
 			return -ENOMEM;
-		*trace = (struct trace){ .number = fresh, .flags = TRACE_FLAG_SAMPLED };
+		*trace = (struct trace){ .number = fresh, .flags = TRACE_FLAG_SAMPLED, .is_named = true };
 		trace_of_key(ids, span->key, trace->id);
 		*number = (uint64_t)fresh + 1;
 	}
@@ -327,10 +371,15 @@ static uint64_t mix(uint64_t value)
 }
 
 /* docs/formats.md, "Ids", has the same in words. */
-static void put_span_id(struct trace_span_id *found, struct span_name name)
+static void put_span_id(const struct trace_ids *ids, struct trace_span_id *found, struct span_name name)
 {
 	uint64_t owner = name.owner & ((1ull << CAPTURE_SHIFT) - 1), trace[2], hash;
+	const struct trace *said = id_map_get(&ids->contexts, name.owner, name.id);
 
+	if (said && said->has_own) {
+		memcpy(found->span_id, said->own_id, sizeof(found->span_id));
+		return;
+	}
 	memcpy(trace, found->trace_id, sizeof(trace));
 	hash = mix(be64toh(trace[0]) ^ mix(be64toh(trace[1]) ^ mix(owner ^ mix(name.id))));
 	hash = htobe64(hash ? hash : 1);
@@ -369,7 +418,7 @@ void trace_ids_find(struct trace_ids *ids, uint32_t pid, uint64_t id, bool is_ke
 	struct span_name name = name_of(ids, pid, id, is_keyed);
 
 	find_trace(ids, name, find_node(ids, name), found->trace_id);
-	put_span_id(found, name);
+	put_span_id(ids, found, name);
 }
 
 void trace_ids_place(struct trace_ids *ids, const struct txtrace_span *span, struct trace_place *place)
@@ -377,15 +426,15 @@ void trace_ids_place(struct trace_ids *ids, const struct txtrace_span *span, str
 	struct span_name name = name_of(ids, span->pid, span->id, span->flags & TXTRACE_SPAN_KEYED);
 	struct node *node = find_node(ids, name);
 	/* without a first pass, or beyond what that had room for, the parent is the top */
-	const struct trace *trace =
-		node || span->parent == 0
-			? find_trace(ids, name, node, place->own.trace_id)
-			: find_trace(ids, parent_of(ids, span), NULL, place->own.trace_id);
+	const struct trace *trace = node || span->parent == 0
+					    ? find_trace(ids, name, node, place->own.trace_id)
+					    : find_trace(ids, parent_of(ids, span), NULL,
+							 place->own.trace_id);
 	struct trace_span_id parent;
 
 	*place = (struct trace_place){ .own = place->own,
 				       .flags = trace ? trace->flags : TRACE_FLAG_SAMPLED };
-	put_span_id(&place->own, name);
+	put_span_id(ids, &place->own, name);
 	if (trace && trace->has_state)
 		place->state.bytes = string_pool_get(ids->states, trace->state, &place->state.length);
 	if (node && node->trace && trace->is_remote) {
@@ -393,7 +442,7 @@ void trace_ids_place(struct trace_ids *ids, const struct txtrace_span *span, str
 		memcpy(place->parent_id, trace->parent_id, sizeof(place->parent_id));
 	} else if (span->parent) {
 		parent = place->own;
-		put_span_id(&parent, parent_of(ids, span));
+		put_span_id(ids, &parent, parent_of(ids, span));
 		place->has_parent = true;
 		memcpy(place->parent_id, parent.span_id, sizeof(place->parent_id));
 	}
