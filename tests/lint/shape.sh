@@ -5,7 +5,7 @@
 . tests/lint/lint.sh || exit
 
 file_lines_max=900 # where one idea needs them; aim at 600
-header_lines_max=1550 # of include/txtrace.h: users copy one file
+header_lines_max=1650 # of include/txtrace.h: users copy one file
 function_lines_max=60
 columns_max=110
 
