@@ -65,7 +65,7 @@ same_as_default() {
 	run 0 report --json blocks.txtrace && cp "$tmp/out" "$tmp/default" && run 0 report --by label --json blocks.txtrace && cmp "$tmp/default" "$tmp/out"
 }
 
-is_no_key="option '--by' takes label, thread, process, track, reason, key, key:BYTES or tag:NAME, not"
+is_no_key="option '--by' takes label, thread, process, track, trace, reason, key, key:BYTES or tag:NAME, not"
 
 # Labels of different programs are added up, and that is said: which labels, and which programs.
 mixed_in_one_log() {

@@ -12,10 +12,10 @@ import jsonschema
 # By the part of the schema that has to hold: the arguments before --json and the log.
 COMMANDS = {
     "report_labels": ["report", "report --label t*", "report --sort p99", "report --where wall>3ms"],
-    "report_keys": ["report --by thread", "report --by process", "report --by track", "report --by key:2", "report --by tag:shard"],
+    "report_keys": ["report --by thread", "report --by process", "report --by track", "report --by key:2", "report --by tag:shard", "report --by trace"],
     "report_reasons": ["report --by reason"],
     "report_costs": ["report --cost", "report --cost --by thread"],
-    "spans": ["spans", "spans --sort lock -n 2"],
+    "spans": ["spans", "spans --sort lock -n 2", "spans --trace 0af7651916cd43dd8448eb211c80319c"],
     "tree": ["tree", "tree --sort self"],
     "tail": ["tail", "tail --percentile 65"],
     "histogram": ["histogram", "histogram --of lock"],
@@ -99,6 +99,10 @@ def main(txtrace, schema_path, gas, *logs):
                 done = subprocess.run(arguments, capture_output=True, check=False, timeout=600)
                 complain(validators[name], f"{command} {identity} of {log}", json.loads(done.stdout))
                 used.add(name)
+        for row in run(txtrace, ["report", "--by", "trace"], log)["rows"][:3]:
+            done = subprocess.run([txtrace, "show", "--json", log, row["name"]], capture_output=True, check=False, timeout=600)
+            complain(validators["trace"], f"show {row['name']} of {log}", json.loads(done.stdout))
+            used.add("trace")
         done = subprocess.run([txtrace, "sql", "--json", log, "SELECT * FROM spans LIMIT 5"], capture_output=True, check=False)
         complain(validators["sql"], f"sql of {log}", json.loads(done.stdout))
         used.add("sql")

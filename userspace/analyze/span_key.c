@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 
-static const char what_it_is[] = "label, thread, process, track, reason, key, key:BYTES or tag:NAME";
+static const char what_it_is[] = "label, thread, process, track, trace, reason, key, key:BYTES or tag:NAME";
 
 static const struct {
 	const char *name;
@@ -28,6 +28,7 @@ static const struct {
 	    .plural = "keys",
 	    .nameless = "(no key)",
 	    .is_bytes = true } },
+	{ "trace", { .kind = SPAN_KEY_TRACE, .singular = "trace", .plural = "traces", .nameless = "" } },
 };
 
 static int parse_prefix(struct span_key *key, const char *text)
@@ -72,6 +73,17 @@ static void name_task(const struct thread_names *names, uint32_t pid, uint32_t t
 	text_append_format(buffer, "%s%" PRIu32, comm.length ? " " : "", tid);
 }
 
+static void name_trace(struct trace_ids *traces, const struct txtrace_span *span, struct text *buffer)
+{
+	char digits[TRACE_ID_DIGITS + 1];
+	struct trace_place place;
+
+	trace_ids_place(traces, span, &place);
+	trace_id_format(digits, place.own.trace_id);
+	text_clear(buffer);
+	text_append(buffer, digits);
+}
+
 /* Tags are "name=value,name=value". */
 static struct txtrace_string value_of(const struct txtrace_string *tag, const char *name)
 {
@@ -109,6 +121,9 @@ void span_key_name(const struct span_key *key, const struct txtrace_span *span,
 		if (names->tracks && track_names_take(names->tracks, span, name))
 			return;
 		name_task(names->threads, span->pid, span->tid, buffer);
+		break;
+	case SPAN_KEY_TRACE:
+		name_trace(names->traces, span, buffer);
 		break;
 	case SPAN_KEY_THREAD:
 		name_task(names->threads, span->pid, span->tid, buffer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What spans can be summed up by: label, thread, process, track, the first
- * bytes of their key, the value of a tag. A key gives each span the name of its
+ * What spans can be summed up by: label, thread, process, track, trace, the
+ * first bytes of their key, the value of a tag. A key gives each span the name of its
  * row; equal names are one row, the empty one is for spans that have none.
  *
  *	struct span_key key;
@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "analyze/thread_names.h"
+#include "analyze/trace_ids.h"
 #include "analyze/track_names.h"
 #include "base/text.h"
 #include "txtrace/log.h"
@@ -27,6 +28,7 @@ enum span_key_kind {
 	SPAN_KEY_KEY = 4,     /* key, or key:N: its first N bytes */
 	/* tag:NAME: what stands behind NAME= in the tag; the last one, if it is there twice */
 	SPAN_KEY_TAG = 5,
+	SPAN_KEY_TRACE = 6, /* its id, in hexadecimal digits */
 };
 
 struct span_key {
@@ -47,6 +49,7 @@ int span_key_parse(struct span_key *key, const char *text, const char **complain
 struct span_names {
 	const struct thread_names *threads;
 	struct track_names *tracks; /* NULL: not asked for */
+	struct trace_ids *traces;   /* TRACE: which has seen all of the log */
 };
 
 /* *name points into the span, the buffer, or what names the tracks. */

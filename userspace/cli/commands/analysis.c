@@ -273,7 +273,7 @@ static bool is_wanted(const struct analysis_run *run, const struct txtrace_recor
 
 static int read_once(struct analysis_run *run, const struct analysis_pass *pass)
 {
-	bool spans_only = run->analysis->spans_only;
+	bool takes_all = pass == &run->analysis->survey, spans_only = run->analysis->spans_only && !takes_all;
 	struct txtrace_record record;
 	int err = 0;
 
@@ -282,14 +282,15 @@ static int read_once(struct analysis_run *run, const struct analysis_pass *pass)
 			err = pass->begin_capture(run);
 		if (spans_only && record.kind != TXTRACE_RECORD_SPAN)
 			continue;
-		if (!err && is_wanted(run, &record))
+		if (!err && (takes_all || is_wanted(run, &record)))
 			err = pass->add(run, &record);
 	}
 	return !err && pass->finish ? pass->finish(run) : err;
 }
 
-/* The second reading says nothing of what is wrong with the log: the first one did. */
-static int read_again(struct analysis_run *run, const struct options_result *result)
+/* A further reading says nothing of what is wrong with the log: the first one did. */
+static int read_again(struct analysis_run *run, const struct analysis_pass *pass,
+		      const struct options_result *result)
 {
 	struct log_input *first = run->input, again;
 	int err;
@@ -298,7 +299,7 @@ static int read_again(struct analysis_run *run, const struct options_result *res
 		return -ECANCELED;
 	again.is_quiet = true;
 	run->input = &again;
-	err = read_once(run, &run->analysis->passes[1]);
+	err = read_once(run, pass);
 	log_input_close(&again);
 	run->input = first;
 	return err;
@@ -310,9 +311,15 @@ static int analyse(struct analysis_run *run, const struct options_result *result
 	int err;
 
 	run->state = analysis->new (run);
-	err = run->state ? read_once(run, &analysis->passes[0]) : -ENOMEM;
+	err = run->state ? 0 : -ENOMEM;
+	if (!err && analysis->needs_survey && analysis->needs_survey(run)) {
+		err = read_once(run, &analysis->survey);
+		err = err ? err : read_again(run, &analysis->passes[0], result);
+	} else if (!err) {
+		err = read_once(run, &analysis->passes[0]);
+	}
 	if (!err && analysis->passes[1].add)
-		err = read_again(run, result);
+		err = read_again(run, &analysis->passes[1], result);
 	err = err ? err : print(run);
 	release_rows(&run->list);
 	if (run->state)

@@ -122,6 +122,12 @@ struct analysis {
 	const struct analysis *(*choose)(struct cli *cli, void *values);
 	void *(*new)(struct analysis_run *run); /* the state. NULL: no memory */
 	void (*free)(void *state);
+	/*
+	 * A reading before the others, of all records, for what only the end of a log tells; NULL: it is
+	 * never needed.
+	 */
+	bool (*needs_survey)(const struct analysis_run *run);
+	struct analysis_pass survey;
 	struct analysis_pass passes[2];
 	bool (*has_column)(const struct analysis_run *run, const struct column *column); /* NULL: has all */
 	int (*rows)(struct analysis_run *run, struct row_list *list);

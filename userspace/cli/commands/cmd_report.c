@@ -16,6 +16,7 @@
 #include "cli/print/mixed_programs.h"
 #include "cli/print/reason_print.h"
 #include "cli/print/report_print.h"
+#include "cli/print/trace_show.h"
 
 struct report_options {
 	struct analysis_options common;
@@ -47,7 +48,8 @@ static int set_by(void *options, const char *value, const char **complaint)
 
 static const struct option_spec specs[] = {
 	OPTION("by", 'b', OPTION_CALL, "KEY",
-	       "a row for each label (the default), thread, process, track, reason, key, key:BYTES (its "
+	       "a row for each label (the default), thread, process, track, trace, reason, key, key:BYTES "
+	       "(its "
 	       "first ones), or tag:NAME (its value)",
 	       0, .call = set_by),
 	OPTION("cost", 0, OPTION_FLAG, NULL,
@@ -70,17 +72,19 @@ static const struct options options = {
 		 "bounds (spans whose ledger is incomplete) are counted apart, in the column '>='.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace report bank.txtrace", "The whole log." },
-		{ "txtrace report --by tag:shard --label 'tx*' bank.txtrace",
-		  "Transactions, by the shard in their tags." },
-		{ "txtrace report --by reason bank.txtrace",
-		  "What all threads waited for, and how long." },
-		{ "txtrace report --cost bank.txtrace", "The share that tracing added." },
-		{ "txtrace report --json bank.txtrace | jq '.labels[] | [.label, .wall_ns.p99]'",
-		  "The 99th percentile of each label, for a script." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace report bank.txtrace", "The whole log." },
+			{ "txtrace report --by tag:shard --label 'tx*' bank.txtrace",
+			  "Transactions, by the shard in their tags." },
+			{ "txtrace report --by reason bank.txtrace",
+			  "What all threads waited for, and how long." },
+			{ "txtrace report --by trace bank.txtrace", "Each trace, by its W3C trace id." },
+			{ "txtrace report --cost bank.txtrace", "The share that tracing added." },
+			{ "txtrace report --json bank.txtrace | jq '.labels[] | [.label, .wall_ns.p99]'",
+			  "The 99th percentile of each label, for a script." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -92,6 +96,7 @@ struct report_state {
 	void *report; /* a struct label_report, cost_report or block_report */
 	struct thread_names *threads;
 	struct track_names *tracks;
+	struct trace_ids *traces; /* NULL: not asked for */
 	struct text buffer;
 	struct report_view view;
 };
@@ -106,7 +111,13 @@ static void release_names(struct report_state *state)
 	text_release(&state->buffer);
 	thread_names_free(state->threads);
 	track_names_free(state->tracks);
+	trace_ids_free(state->traces);
 	free(state);
+}
+
+static bool is_by_trace(const struct analysis_run *run)
+{
+	return ((const struct report_options *)run->values)->key.kind == SPAN_KEY_TRACE;
 }
 
 /* Takes the report, which may be NULL. */
@@ -121,15 +132,16 @@ static struct report_state *new_state(struct analysis_run *run, void *report)
 	state->report = report;
 	state->threads = thread_names_new();
 	state->tracks = track_names_new();
+	state->traces = is_by_trace(run) ? trace_ids_new() : NULL;
 	state->view = (struct report_view){ .row_limit = values->common.limit,
 					    .by = values->by,
 					    .key = values->by ? &values->key : NULL };
 	return state;
 }
 
-static bool is_whole(const struct report_state *state)
+static bool is_whole(const struct analysis_run *run, const struct report_state *state)
 {
-	return state->report && state->threads && state->tracks;
+	return state->report && state->threads && state->tracks && (state->traces || !is_by_trace(run));
 }
 
 /*
@@ -140,7 +152,7 @@ static const struct txtrace_record *name_row(struct analysis_run *run, const str
 					     struct txtrace_record *named)
 {
 	struct report_state *state = run->state;
-	struct span_names names = { state->threads, state->tracks };
+	struct span_names names = { state->threads, state->tracks, state->traces };
 
 	if (record->kind == TXTRACE_RECORD_THREAD)
 		thread_names_add(state->threads, &record->thread);
@@ -161,9 +173,36 @@ static void free_labels(void *made)
 	release_names(made);
 }
 
+/* Of the first capture, which no pass says the beginning of. */
+static int begin_traces(struct analysis_run *run, struct report_state *state)
+{
+	return state->traces ? trace_ids_begin_capture(state->traces, run->input->info.capture_id) : 0;
+}
+
+static int begin_survey(struct analysis_run *run)
+{
+	return trace_ids_begin_capture(((struct report_state *)run->state)->traces, run->input->capture_id);
+}
+
+static int survey(struct analysis_run *run, const struct txtrace_record *record)
+{
+	return trace_ids_see(((struct report_state *)run->state)->traces, record);
+}
+
+static int finish_survey(struct analysis_run *run)
+{
+	struct report_state *state = run->state;
+
+	cli_warn_of_traces(run->cli, state->traces);
+	return begin_traces(run, state);
+}
+
 static int begin_labels(struct analysis_run *run)
 {
-	return label_report_begin_capture(((struct report_state *)run->state)->report, command_of(run));
+	struct report_state *state = run->state;
+	int err = state->traces ? trace_ids_begin_capture(state->traces, run->input->capture_id) : 0;
+
+	return err ? err : label_report_begin_capture(state->report, command_of(run));
 }
 
 static void *new_labels(struct analysis_run *run)
@@ -173,7 +212,8 @@ static void *new_labels(struct analysis_run *run)
 	if (!state)
 		return NULL;
 	run->context = &state->view;
-	if (is_whole(state) && label_report_begin_capture(state->report, command_of(run)) == 0)
+	if (is_whole(run, state) && begin_traces(run, state) == 0 &&
+	    label_report_begin_capture(state->report, command_of(run)) == 0)
 		return state;
 	free_labels(state);
 	return NULL;
@@ -250,6 +290,8 @@ static const struct analysis by_label = {
 	.choose = choose,
 	.new = new_labels,
 	.free = free_labels,
+	.needs_survey = is_by_trace,
+	.survey = { begin_survey, survey, finish_survey },
 	.passes = { { begin_labels, add_to_labels, finish_labels } },
 	.rows = label_rows,
 	.row_json = label_json,
@@ -281,7 +323,7 @@ static void *new_costs(struct analysis_run *run)
 	if (!state)
 		return NULL;
 	run->context = state->report;
-	if (is_whole(state) && cost_report_begin_capture(state->report, command_of(run)) == 0)
+	if (is_whole(run, state) && cost_report_begin_capture(state->report, command_of(run)) == 0)
 		return state;
 	free_costs(state);
 	return NULL;
@@ -445,8 +487,9 @@ static const struct analysis *choose(struct cli *cli, void *chosen)
 {
 	struct report_options *values = chosen;
 
-	if (values->wants_cost && values->is_by_reason) {
-		cli_fail(cli, "--cost is about spans; give it another --by than reason");
+	if (values->wants_cost && (values->is_by_reason || values->key.kind == SPAN_KEY_TRACE)) {
+		cli_fail(cli, "--cost is about spans; give it another --by than %s",
+			 values->is_by_reason ? "reason" : "trace");
 		return NULL;
 	}
 	values->variant = values->by ? BY_KEY : BY_LABEL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/span/span_top.h"
 #include "analyze/thread_names.h"
@@ -10,6 +12,7 @@
 #include "cli/exit_status.h"
 #include "cli/print/ledger_part.h"
 #include "cli/print/span_json.h"
+#include "cli/print/trace_show.h"
 
 #define INDENT 4
 #define BAR_COLUMNS 20
@@ -19,12 +22,24 @@
 struct spans_options {
 	struct analysis_options common;
 	unsigned int sort; /* of span_top.h */
+	const char *trace; /* NULL: of any */
+	uint8_t trace_id[TRACE_ID_BYTES];
 };
 
 struct spans_state {
 	struct span_top *top;
+	struct trace_ids *traces; /* NULL: not asked for */
 	struct thread_names *names;
 };
+
+static int set_trace(void *options, const char *value, const char **complaint)
+{
+	struct spans_options *values = options;
+
+	*complaint = "an id of 32 hexadecimal digits";
+	values->trace = value;
+	return trace_id_parse(values->trace_id, value) ? 0 : -EINVAL;
+}
 
 static const struct option_spec specs[] = {
 	OPTION("sort", 's', OPTION_CHOICE, "BY",
@@ -33,6 +48,8 @@ static const struct option_spec specs[] = {
 	OPTION_COMMON("limit", 'n', OPTION_U64, "N", "show N spans (default 20)", limit, .minimum = 1,
 		      .maximum = LIMIT_MAX),
 	OPTION_LABEL("only spans with such a label, as in 'tx.*'"),
+	OPTION("trace", 't', OPTION_CALL, "ID", "only spans of the trace with this W3C trace id", 0,
+	       .call = set_trace),
 	OPTION_NEST(struct analysis_options, nest),
 	OPTIONS_OUTPUT("write one JSON object"),
 	OPTION_END,
@@ -49,6 +66,8 @@ static const struct options options = {
 			{ "txtrace spans bank.txtrace", "The 20 that took longest." },
 			{ "txtrace spans -n 5 --sort lock --label 'tx*' bank.txtrace",
 			  "The 5 transactions that waited longest for locks." },
+			{ "txtrace spans --trace 4bf92f3577b34da6a3ce929d0e0e4736 --sort begin all.txtrace",
+			  "The spans of one trace." },
 			{ NULL, NULL },
 		},
 	.notes = exit_status_notes,
@@ -198,7 +217,11 @@ static int text(struct analysis_run *run)
 
 static void head_json(struct analysis_run *run, struct json *json)
 {
-	json_member_text(json, "sort", span_top_sort(((const struct spans_options *)run->values)->sort));
+	const struct spans_options *values = run->values;
+
+	json_member_text(json, "sort", span_top_sort(values->sort));
+	if (values->trace)
+		json_member_text(json, "trace", values->trace);
 }
 
 static void row_json(const struct analysis_run *run, const void *row, struct json *json)
@@ -221,8 +244,51 @@ static void free_state(void *made)
 	struct spans_state *state = made;
 
 	span_top_free(state->top);
+	trace_ids_free(state->traces);
 	thread_names_free(state->names);
 	free(state);
+}
+
+static bool is_by_trace(const struct analysis_run *run)
+{
+	return ((const struct spans_options *)run->values)->trace;
+}
+
+static int begin_trace(struct analysis_run *run, struct spans_state *state)
+{
+	return state->traces ? trace_ids_begin_capture(state->traces, run->input->info.capture_id) : 0;
+}
+
+static int begin_capture(struct analysis_run *run)
+{
+	struct spans_state *state = run->state;
+
+	return state->traces ? trace_ids_begin_capture(state->traces, run->input->capture_id) : 0;
+}
+
+static int survey(struct analysis_run *run, const struct txtrace_record *record)
+{
+	return trace_ids_see(((struct spans_state *)run->state)->traces, record);
+}
+
+static int finish_survey(struct analysis_run *run)
+{
+	struct spans_state *state = run->state;
+
+	cli_warn_of_traces(run->cli, state->traces);
+	return begin_trace(run, state);
+}
+
+static bool is_of_trace(struct analysis_run *run, const struct txtrace_span *span)
+{
+	struct spans_state *state = run->state;
+	struct trace_place place;
+
+	if (!state->traces)
+		return true;
+	trace_ids_place(state->traces, span, &place);
+	return !memcmp(place.own.trace_id, ((const struct spans_options *)run->values)->trace_id,
+		       TRACE_ID_BYTES);
 }
 
 static void *new_state(struct analysis_run *run)
@@ -233,7 +299,8 @@ static void *new_state(struct analysis_run *run)
 		return NULL;
 	state->top = span_top_new(run->common->limit, ((const struct spans_options *)run->values)->sort);
 	state->names = thread_names_new();
-	if (state->top && state->names)
+	state->traces = is_by_trace(run) ? trace_ids_new() : NULL;
+	if (state->top && state->names && (state->traces || !is_by_trace(run)) && !begin_trace(run, state))
 		return state;
 	free_state(state);
 	return NULL;
@@ -246,7 +313,7 @@ static int add(struct analysis_run *run, const struct txtrace_record *record)
 
 	if (record->kind == TXTRACE_RECORD_THREAD)
 		thread_names_add(state->names, &record->thread);
-	return record->kind == TXTRACE_RECORD_SPAN
+	return record->kind == TXTRACE_RECORD_SPAN && is_of_trace(run, span)
 		       ? span_top_add(state->top, span, thread_names_get(state->names, span->pid, span->tid))
 		       : 0;
 }
@@ -283,7 +350,9 @@ static const struct analysis analysis = {
 	.has_own_json = true,
 	.new = new_state,
 	.free = free_state,
-	.passes = { { .add = add, .finish = finish } },
+	.needs_survey = is_by_trace,
+	.survey = { begin_capture, survey, finish_survey },
+	.passes = { { .begin_capture = begin_capture, .add = add, .finish = finish } },
 	.rows = rows,
 	.row_json = row_json,
 	.text = text,

@@ -106,6 +106,20 @@ static size_t order_parts(const struct txtrace_ledger *ledger, size_t order[LEDG
 	return cnt;
 }
 
+void ledger_print_legend(FILE *file, bool has_interrupts, bool has_stolen)
+{
+	fprintf(file, "%s on-CPU  %s runnable  %s blocked  %s detached  %s unknown", ledger_parts[0].glyph,
+		ledger_parts[1].glyph, ledger_parts[2].glyph, ledger_parts[LEDGER_PART_DETACHED].glyph,
+		ledger_parts[LEDGER_PART_UNKNOWN].glyph);
+	if (has_interrupts)
+		fprintf(file, "  %s %s", ledger_parts[LEDGER_PART_INTERRUPT].glyph,
+			ledger_parts[LEDGER_PART_INTERRUPT].title);
+	if (has_stolen)
+		fprintf(file, "  %s %s", ledger_parts[LEDGER_PART_STOLEN].glyph,
+			ledger_parts[LEDGER_PART_STOLEN].title);
+	fputc('\n', file);
+}
+
 void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_t sum_ns, uint64_t cnt,
 		 size_t indent, size_t columns)
 {

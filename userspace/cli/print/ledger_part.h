@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/json.h"
 #include "base/table.h"
@@ -39,6 +40,9 @@ uint64_t ledger_part_ns(const struct txtrace_ledger *ledger, size_t part);
  * has its share, rounded so that the bar is always full.
  */
 void ledger_bar(struct table *table, const struct txtrace_ledger *ledger, size_t columns);
+
+/* What the glyphs of a bar mean, in a line; interrupts and stolen time only where there are any. */
+void ledger_print_legend(FILE *file, bool has_interrupts, bool has_stolen);
 
 /*
  * "lock 30.5 % 400 µs, on-CPU 12.0 % 160 µs": the largest first; parts of

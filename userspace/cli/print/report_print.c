@@ -449,14 +449,8 @@ static void print_split(struct printer *printer)
 	}
 	print(printer, table);
 	table_free(table);
-	fprintf(printer->screen->file, "%s on-CPU  %s runnable  %s blocked  %s detached  %s unknown",
-		ledger_parts[0].glyph, ledger_parts[1].glyph, ledger_parts[2].glyph,
-		ledger_parts[LEDGER_PART_DETACHED].glyph, ledger_parts[LEDGER_PART_UNKNOWN].glyph);
-	for (size_t part = LEDGER_PART_INTERRUPT; part <= LEDGER_PART_STOLEN; part++)
-		if (has_part(printer, part))
-			fprintf(printer->screen->file, "  %s %s", ledger_parts[part].glyph,
-				ledger_parts[part].title);
-	fputc('\n', printer->screen->file);
+	ledger_print_legend(printer->screen->file, has_part(printer, LEDGER_PART_INTERRUPT),
+			    has_part(printer, LEDGER_PART_STOLEN));
 }
 
 /* ---- the foot ---- */
