@@ -111,6 +111,63 @@ of_merged() {
 		merge -o again2.txtrace merged.txtrace small.txtrace && [ ! -e "$tmp/again2.txtrace" ]
 }
 
+# asks REALTIME: the front asks the back, whose 7.0 s are the front's 1.0 s by a clock that says REALTIME ns after it. The request is sent at 1.100 s, dealt with
+# from 1.130 to 1.160 s, and the answer is there by 1.200 s.
+asks() {
+	"$make_log" "$tmp/front.txtrace" <<-'END' || return
+		header capture_id="front" boot_id="boot F" pid=10 cpus=1 command="front" host="one" start_monotonic_ns=1000000000 start_realtime_ns=1763725200000000000
+		attribute time_ns=1100000000 pid=10 tid=10 span=2 name="traceparent.sent" value_type=string value="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+		span begin_ns=1090000000 end_ns=1200000000 pid=10 tid=10 end_tid=10 id=2 parent=1 label="call" work_ns=110000000 on_cpu_ns=110000000
+		span begin_ns=1050000000 end_ns=1300000000 pid=10 tid=10 end_tid=10 id=1 label="front" work_ns=250000000 on_cpu_ns=250000000
+		summary time_ns=2000000000 sent_cnt=5 received_cnt=5
+	END
+	"$make_log" "$tmp/back.txtrace" <<-END
+		header capture_id="back" boot_id="boot B" pid=10 cpus=1 command="back" host="two" start_monotonic_ns=7000000000 start_realtime_ns=$((1763725200000000000 + $1))
+		attribute time_ns=7131000000 pid=10 tid=10 span=1 name="traceparent" value_type=string value="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+		span begin_ns=7130000000 end_ns=7160000000 pid=10 tid=10 end_tid=10 id=1 label="back" work_ns=30000000 on_cpu_ns=30000000
+		summary time_ns=8000000000 sent_cnt=3 received_cnt=3
+	END
+}
+
+# goes_by NS SENTENCE BEGIN: NS as for asks; what is said of the back's clock, and when its span then began
+goes_by() {
+	asks "$1" && run 0 merge -o asked.txtrace front.txtrace back.txtrace && [ ! -s "$tmp/err" ] && grep -qxF "'back.txtrace': $2" "$tmp/out" || fail "$(cat "$tmp/out" "$tmp/err")" || return
+	run 0 show --json asked.txtrace 4bf92f3577b34da6a3ce929d0e0e4736 || return
+	[ "$(jq -c '[.spans[] | [.depth, .span.label]]' "$tmp/out")" = '[[0,"front"],[1,"call"],[2,"back"]]' ] && [ "$(jq .spans[2].span.begin_ns "$tmp/out")" = "$3" ] ||
+		fail "$(jq -c '[.spans[] | [.depth, .span.label, .span.begin_ns]]' "$tmp/out")"
+}
+
+clocks_that_may_be_right() {
+	goes_by 0 "its times are at most 40.0 ms too early and at most 30.0 ms too late, by 1 request" 1130000000 &&
+		goes_by 20000000 "its times are at most 20.0 ms too early and at most 50.0 ms too late, by 1 request" 1150000000
+}
+
+clocks_that_are_wrong() {
+	goes_by 300000000 "its clock was wrong, so its times were moved back by 295 ms; now they are at most 35.0 ms too early and at most 35.0 ms too late, by 1 request" 1135000000 &&
+		goes_by -300000000 "its clock was wrong, so its times were moved forward by 305 ms; now they are at most 35.0 ms too early and at most 35.0 ms too late, by 1 request" 1135000000
+}
+
+# The other way round, the first log's clock is the one that holds.
+asked_first() {
+	asks 300000000 && run 0 merge -o asked.txtrace back.txtrace front.txtrace || return
+	grep -qxF "'front.txtrace': its clock was wrong, so its times were moved forward by 295 ms; now they are at most 35.0 ms too early and at most 35.0 ms too late, by 1 request" "$tmp/out" ||
+		fail "$(cat "$tmp/out")"
+}
+
+contradicting() {
+	asks 0 && "$make_log" "$tmp/back.txtrace" <<-'END' || return
+		header capture_id="back" boot_id="boot B" pid=10 cpus=1 command="back" host="two" start_monotonic_ns=7000000000 start_realtime_ns=1763725200000000000
+		attribute time_ns=7131000000 pid=10 tid=10 span=1 name="traceparent" value_type=string value="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+		attribute time_ns=7950000000 pid=10 tid=10 span=2 name="traceparent" value_type=string value="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+		span begin_ns=7130000000 end_ns=7160000000 pid=10 tid=10 end_tid=10 id=1 label="back" work_ns=30000000 on_cpu_ns=30000000
+		span begin_ns=7010000000 end_ns=7020000000 pid=10 tid=10 end_tid=10 id=2 label="before it was asked" work_ns=10000000 on_cpu_ns=10000000
+		summary time_ns=8000000000 sent_cnt=3 received_cnt=3
+	END
+	run 0 merge -o asked.txtrace front.txtrace back.txtrace && ! grep -q "^'back.txtrace'" "$tmp/out" || fail "$(cat "$tmp/out")" || return
+	[ "$(cat "$tmp/err")" = "txtrace: the requests between these logs contradict each other, as when a clock was set meanwhile: their times go by the wall clocks" ] ||
+		fail "it said: $(cat "$tmp/err")"
+}
+
 many() {
 	local names=() i
 	for i in {1..40}; do
@@ -137,6 +194,10 @@ check "a wall clock that was set" clock_was_set
 check "a log that is older than the first one's machine" before_boot
 check "a merged log can't be merged again" of_merged
 check "many logs" many
+check "two hosts: how wrong their clocks can be, by a request between them" clocks_that_may_be_right
+check "a clock that was wrong is corrected" clocks_that_are_wrong
+check "the first log's clock is the one that holds" asked_first
+check "requests that contradict each other" contradicting
 check "a log that is given twice" complains "'./other.txtrace' is given twice" merge -o x sound.txtrace other.txtrace ./other.txtrace
 check "a log that is not there" complains "can't read 'absent': there is no such file" merge -o x sound.txtrace absent
 finish

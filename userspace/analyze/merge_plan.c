@@ -52,7 +52,7 @@ static enum merge_refusal place(const struct merge_source *sources, size_t idx, 
 		return MERGE_ACCEPTED;
 	if (!has_clock(&sources[idx]) || !has_clock(&sources[0]))
 		return MERGE_CLOCK_UNKNOWN;
-	*time_ns = sources[idx].clock_ns - sources[0].clock_ns;
+	*time_ns = sources[idx].clock_ns - sources[0].clock_ns + (uint64_t)sources[idx].correction_ns;
 	return (int64_t)(sources[idx].begin_ns + *time_ns) < 0 ? MERGE_BEFORE_BOOT : MERGE_ACCEPTED;
 }
 

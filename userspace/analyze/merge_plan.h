@@ -28,6 +28,7 @@ struct merge_source {
 	uint64_t clock_ns;
 	bool is_realtime;  /* its times are those of the wall clock, as of some imports: 0 is not unknown */
 	uint64_t begin_ns; /* when it began, or, if that is lost, its first record */
+	int64_t correction_ns; /* added to what the wall clocks say; of the first source of a boot */
 };
 
 enum merge_refusal {

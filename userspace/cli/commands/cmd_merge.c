@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/clock_bounds.h"
 #include "analyze/merge_plan.h"
 #include "log/format/record_table.h"
 #include "base/units.h"
@@ -31,16 +32,19 @@ static const struct options options = {
 	.program = "txtrace merge",
 	.about = "Combines several logs, of several processes or hosts, into one, in the order of their "
 		 "times. A directory is one log, made of all files in it. Times are shifted to the clock of "
-		 "the first log, for another host by the wall clock. Pids and tids of the second capture are "
+		 "the first log, for another host by the wall clock, and corrected where requests between "
+		 "the hosts (by their traceparents) show that it was wrong. Pids and tids of the second "
+		 "capture are "
 		 "raised by 4,194,304, those of the third by twice that, …, so that equal ids stay "
 		 "different; CPUs of the second host begin at 8192. Losses and summaries are added up.",
 	.usages = (const char *const[]){ "-o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace merge -o all.txtrace front.txtrace back.txtrace",
-		  "What both servers did, side by side." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace merge -o all.txtrace front.txtrace back.txtrace",
+			  "What both servers did, side by side." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_tool_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -53,7 +57,7 @@ struct source {
 	struct id_shift shift;
 	struct txtrace_record record; /* its next one, if has_record; as it stands in the log */
 	bool has_record;
-	bool has_damage;   /* before that, something is missing */
+	bool has_damage; /* before that, something is missing */
 	/*
 	 * where the record belongs in the result: of one source it never falls, though times of checkpoints
 	 * and losses stand ahead
@@ -65,9 +69,19 @@ struct source {
 	struct txtrace_summary summary; /* held back */
 };
 
+/* The clock of a machine other than the first, by the requests between them. */
+struct machine {
+	const char *path; /* of its first log */
+	struct clock_bound bound;
+	int64_t correction_ns;
+};
+
 struct merging {
 	struct cli *cli;
+	char **paths;
 	struct source *sources;
+	struct machine *machines; /* all but the first */
+	size_t machine_cnt;
 	size_t cnt; /* of those that are open */
 	struct merge_plan plan;
 	struct log_output output;
@@ -128,7 +142,7 @@ static void look_at_clock(struct source *source, bool is_first_log)
 	}
 }
 
-/* ---- planning ---- */
+/* ---- what can't be merged ---- */
 
 static int refuse(const struct merging *merging, enum merge_refusal refusal)
 {
@@ -146,21 +160,131 @@ static int refuse(const struct merging *merging, enum merge_refusal refusal)
 				"older one first",
 				path, first);
 	case MERGE_TOO_MANY:
-		return cli_fail(merging->cli,
-				"can't merge '%s': at most %u captures can be merged",
-				path, ID_SHIFT_RANGES);
+		return cli_fail(merging->cli, "can't merge '%s': at most %u captures can be merged", path,
+				ID_SHIFT_RANGES);
 	case MERGE_ACCEPTED:
 		break;
 	}
 	return CLI_OK;
 }
 
+/* ---- the machines' clocks ---- */
+
+static int survey(struct merging *merging, struct clock_bounds *bounds, size_t idx,
+		  const struct id_shift *shift)
+{
+	struct txtrace_record record;
+	struct log_input input;
+	int err = 0, status = log_input_open(&input, merging->cli, &merging->paths[idx], 1, false);
+
+	if (status)
+		return -ECANCELED;
+	input.is_quiet = true;
+	clock_bounds_begin_log(bounds, shift->cpu_range, shift->time_ns);
+	while (!err && log_input_next(&input, &record))
+		err = clock_bounds_add(bounds, &record);
+	log_input_close(&input);
+	return err;
+}
+
+/* *correction of the first log of each machine, by its number among the sources. */
+static int correct(struct merging *merging, struct merge_source *sources, const struct id_shift *shifts)
+{
+	struct clock_bounds *bounds = clock_bounds_new(merging->machine_cnt + 1);
+	int err = bounds ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < merging->cnt && !err; i++)
+		err = survey(merging, bounds, i, &shifts[i]);
+	err = err ? err : clock_bounds_finish(bounds);
+	if (err == -EDOM) {
+		cli_warn(merging->cli,
+			 "the requests between these logs contradict each other, as when a clock was set "
+			 "meanwhile: their times go by the wall clocks");
+		err = 0;
+	} else if (!err) {
+		for (size_t i = 0; i < merging->cnt; i++) {
+			uint32_t number = shifts[i].cpu_range;
+			struct machine *machine = number ? &merging->machines[number - 1] : NULL;
+
+			if (!machine || machine->path)
+				continue;
+			machine->path = merging->sources[i].input.path;
+			clock_bounds_get(bounds, number, &machine->bound);
+			machine->correction_ns = clock_bound_correction(&machine->bound);
+			sources[i].correction_ns = machine->correction_ns;
+		}
+	}
+	clock_bounds_free(bounds);
+	return err;
+}
+
+static size_t count_machines(const struct id_shift *shifts, size_t cnt)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		most = shifts[i].cpu_range > most ? shifts[i].cpu_range : most;
+	return most;
+}
+
+/* Logs of several machines: what went between them says how wrong their clocks can be. */
+static int judge_clocks(struct merging *merging, struct merge_source *sources, struct id_shift *shifts,
+			enum merge_refusal *refusal)
+{
+	int err;
+
+	merging->machine_cnt = count_machines(shifts, merging->cnt);
+	if (merging->machine_cnt == 0)
+		return 0;
+	merging->machines = calloc(merging->machine_cnt, sizeof(*merging->machines));
+	err = merging->machines ? correct(merging, sources, shifts) : -ENOMEM;
+	if (!err)
+		*refusal = merge_plan_make(&merging->plan, sources, merging->cnt);
+	return err;
+}
+
+static const char *span_of_time(char buffer[UNITS_SIZE], int64_t ns)
+{
+	return units_format_duration(buffer, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns);
+}
+
+static void print_clock(const struct merging *merging, const struct machine *machine)
+{
+	const struct clock_bound *bound = &machine->bound;
+	char early[UNITS_SIZE], late[UNITS_SIZE], moved[UNITS_SIZE], count[UNITS_SIZE];
+	FILE *out = merging->cli->out.file;
+
+	if (bound->request_cnt == 0)
+		return;
+	fprintf(out, "'%s': ", machine->path);
+	if (machine->correction_ns)
+		fprintf(out, "its clock was wrong, so its times were moved %s by %s; now they ",
+			machine->correction_ns > 0 ? "forward" : "back",
+			span_of_time(moved, machine->correction_ns));
+	else
+		fputs("its times ", out);
+	if (bound->has_most)
+		fprintf(out, "are at most %s too early",
+			span_of_time(early, bound->most_ns - machine->correction_ns));
+	else
+		fputs("may be too early, nothing says how much", out);
+	if (bound->has_least)
+		fprintf(out, " and at most %s too late",
+			span_of_time(late, machine->correction_ns - bound->least_ns));
+	else
+		fputs("; nothing says how much too late they may be", out);
+	fprintf(out, ", by %s request%s\n", units_format_count(count, bound->request_cnt),
+		bound->request_cnt == 1 ? "" : "s");
+}
+
+/* ---- planning ---- */
+
 static int plan(struct merging *merging)
 {
 	struct merge_source *sources = calloc(merging->cnt, sizeof(*sources));
 	struct id_shift *shifts = calloc(merging->cnt, sizeof(*shifts));
 	enum merge_refusal refusal;
-	int status;
+	int status, err = 0;
 
 	if (!sources || !shifts) {
 		free(sources);
@@ -180,11 +304,14 @@ static int plan(struct merging *merging)
 	}
 	merging->plan.shifts = shifts;
 	refusal = merge_plan_make(&merging->plan, sources, merging->cnt);
+	if (refusal == MERGE_ACCEPTED)
+		err = judge_clocks(merging, sources, shifts, &refusal);
 	for (size_t i = 0; i < merging->cnt; i++) {
 		merging->sources[i].shift = shifts[i];
 		merging->sources[i].key_ns += shifts[i].time_ns;
 	}
-	status = refuse(merging, refusal);
+	status = err ? cli_fail(merging->cli, "can't compare the clocks of the logs: %s", strerror(-err))
+		     : refuse(merging, refusal);
 	free(sources);
 	free(shifts);
 	return status;
@@ -325,7 +452,10 @@ static int merge(struct merging *merging, const char *path)
 				"logs do; merge the original logs instead",
 				source->input.path);
 	}
-	return log_output_close(&merging->output, err, merging->from_cnt);
+	status = log_output_close(&merging->output, err, merging->from_cnt);
+	for (size_t i = 0; i < merging->machine_cnt && status != CLI_FAILED; i++)
+		print_clock(merging, &merging->machines[i]);
+	return status;
 }
 
 /* ---- the logs ---- */
@@ -388,6 +518,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	status = log_copy_check_output(cli, "merge", values.output);
 	if (status)
 		return status;
+	merging.paths = result.operands;
 	merging.sources = calloc((size_t)result.operand_cnt, sizeof(*merging.sources));
 	if (!merging.sources)
 		return cli_fail(cli, "there is not enough memory");
@@ -396,6 +527,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (status == CLI_OK)
 		status = merge(&merging, values.output);
 	status = close_inputs(&merging, status);
+	free(merging.machines);
 	free(merging.sources);
 	return status;
 }
