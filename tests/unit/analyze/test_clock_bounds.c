@@ -61,8 +61,8 @@ static void add(struct clock_bounds *bounds, const struct end *end, int64_t ahea
 }
 
 /*
- * The first machine's clock is right. It asks at 100, the other one works from 130 to 160, the answer is there
- * by 200.
+ * The first machine's clock is right. It asks at 100, the other one works from 130 to 160, and the answer is
+ * there by 200.
  */
 static void one_request_bounds_both_ways(void **state)
 {
