@@ -142,5 +142,5 @@ check "hostile names, times and values" hostile
 check "20,000 threads and labels" many_threads_and_labels
 check "a long span of many short ones" long_span
 check "workers by name: also those that never had work, and no others" chosen_threads
-check "JSON and CSV at once" complains "--json and --csv exclude each other" concurrency --json --csv workers.txtrace
+check "JSON and CSV at once" complains "--json, --csv, --html and --markdown exclude each other" concurrency --json --csv workers.txtrace
 finish

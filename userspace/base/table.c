@@ -306,17 +306,49 @@ static void print_cell(const struct table *table, struct printer *printer, size_
 	text_release(&shortened);
 }
 
-static int print_all(const struct table *table, FILE *file, bool has_colours)
+/* 0, or why it can't be printed. */
+static int check(const struct table *table)
 {
-	struct printer printer = { .file = file, .has_colours = has_colours };
-	size_t idx = 0, column = 0;
-
 	if (!table)
 		return -ENOMEM;
 	if (table->err || table->text.err)
 		return table->err ? table->err : table->text.err;
-	if (table->at_column > 0 || table->cell_width > 0)
-		return -EINVAL;
+	return table->at_column > 0 || table->cell_width > 0 ? -EINVAL : 0;
+}
+
+const struct table_column *table_columns(const struct table *table, size_t *cnt)
+{
+	*cnt = table->column_cnt;
+	return table->columns;
+}
+
+int table_walk(const struct table *table, table_visit visit, void *context)
+{
+	size_t column = 0;
+	int err = check(table);
+
+	for (size_t i = 0; !err && i < table->piece_cnt; i++) {
+		const struct piece *piece = &table->pieces[i];
+
+		visit(context, TABLE_PIECE, column, piece->style,
+		      text_string(&table->text) + piece->offset, piece->length);
+		if (piece->ends_cell || piece->ends_line)
+			visit(context, piece->ends_line ? TABLE_LINE_END : TABLE_CELL_END, column, NULL, NULL,
+			      0);
+		if (piece->ends_cell)
+			column = (column + 1) % table->column_cnt;
+	}
+	return err;
+}
+
+static int print_all(const struct table *table, FILE *file, bool has_colours)
+{
+	struct printer printer = { .file = file, .has_colours = has_colours };
+	size_t idx = 0, column = 0;
+	int err = check(table);
+
+	if (err)
+		return err;
 	print_groups(table, &printer);
 	print_titles(table, &printer);
 	while (idx < table->piece_cnt) {

@@ -63,6 +63,21 @@ void table_end_row(struct table *table);
 void table_line(struct table *table, const char *text);
 
 /*
+ * What is in it, for other forms than text: the pieces of a cell or line in
+ * their order, each with its style, then its end. 0 or what table_print() says.
+ */
+enum table_event {
+	TABLE_PIECE,
+	TABLE_CELL_END,
+	TABLE_LINE_END,
+};
+
+typedef void (*table_visit)(void *context, enum table_event event, size_t column, const char *style,
+			    const char *bytes, size_t length);
+int table_walk(const struct table *table, table_visit visit, void *context);
+const struct table_column *table_columns(const struct table *table, size_t *cnt);
+
+/*
  * Groups and titles (if any column has one), rows, lines. 0, -ENOMEM, -EINVAL
  * (a line in the middle of a row). Write errors stay in the file.
  */

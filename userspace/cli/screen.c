@@ -47,6 +47,8 @@ void screen_init(struct screen *screen, FILE *file)
 
 int screen_print_table(const struct screen *screen, const struct table *table)
 {
+	if (screen->document)
+		return screen->add_table(screen->document, table);
 	return table_print_within(table, screen->file, screen->has_colours,
 				  screen->is_terminal ? screen->columns : 0);
 }

@@ -9,8 +9,13 @@
 
 #include "base/table.h"
 
+struct document;
+
 struct screen {
 	FILE *file;
+	/* what is printed becomes a page, or Markdown, and this takes its tables; NULL: it is text */
+	struct document *document;
+	int (*add_table)(struct document *document, const struct table *table);
 	bool is_terminal;
 	bool has_colours; /* a terminal that has them, and NO_COLOR is not set */
 	size_t columns;   /* when it is no terminal: what COLUMNS says, or 100 */

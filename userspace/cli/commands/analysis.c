@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "cli/files/capture_info.h"
 #include "cli/print/analysis_frame.h"
+#include "cli/print/document.h"
 
 /* ---- the rows ---- */
 
@@ -91,8 +92,8 @@ static int check_options(struct cli *cli, struct analysis_run *run)
 	struct text complaint = { 0 };
 	int status = CLI_OK;
 
-	if (common->wants_json && common->wants_csv)
-		return cli_fail(cli, "--json and --csv exclude each other");
+	if (common->wants_json + common->wants_csv + common->wants_html + common->wants_markdown > 1)
+		return cli_fail(cli, "--json, --csv, --html and --markdown exclude each other");
 	if (common->columns &&
 	    column_choose(&run->choice, columns, run->variant, common->columns, &complaint))
 		status = cli_fail(cli, "--columns: %s", text_string(&complaint));
@@ -247,6 +248,20 @@ static bool is_plain(const struct analysis_run *run)
 	       !(run->common->wants_json ? analysis->rows_names[run->variant] != NULL : analysis->sorts_text);
 }
 
+static int print_document(struct analysis_run *run)
+{
+	char title[64];
+	int err = document_begin(run->cli, run->common->wants_html ? DOCUMENT_HTML : DOCUMENT_MARKDOWN),
+	    failed;
+
+	if (err)
+		return err;
+	err = print_text(run);
+	snprintf(title, sizeof(title), "%s %s", run->cli->program, run->analysis->type);
+	failed = document_end(run->cli, title);
+	return err ? err : failed;
+}
+
 static int print(struct analysis_run *run)
 {
 	int err;
@@ -256,9 +271,9 @@ static int print(struct analysis_run *run)
 	err = collect_rows(run);
 	if (!err && run->common->wants_csv)
 		return print_csv(run);
-	if (!err)
-		err = run->common->wants_json ? print_json(run) : print_text(run);
-	return err;
+	if (err || run->common->wants_json)
+		return err ? err : print_json(run);
+	return run->common->wants_html || run->common->wants_markdown ? print_document(run) : print_text(run);
 }
 
 /* ---- reading ---- */

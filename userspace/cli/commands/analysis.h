@@ -28,6 +28,8 @@ struct analysis_options {
 	const char *sort;
 	bool wants_csv;
 	bool wants_json;
+	bool wants_html;
+	bool wants_markdown;
 	struct log_scope scope;
 };
 
@@ -51,6 +53,9 @@ struct analysis_options {
 		OPTION_COMMON("csv", 0, OPTION_FLAG, NULL, "write CSV, with all rows; times are in ns",    \
 			      wants_csv),                                                                  \
 		OPTION_COMMON("json", 0, OPTION_FLAG, NULL, json_help, wants_json),                        \
+		OPTION_COMMON("html", 0, OPTION_FLAG, NULL, "write a page for a browser", wants_html),      \
+		OPTION_COMMON("markdown", 0, OPTION_FLAG, NULL, "write Markdown, as for a pull request",    \
+			      wants_markdown),                                                             \
 		OPTIONS_SCOPE(struct analysis_options, scope)
 
 /* ---- the rows ---- */

@@ -3,27 +3,12 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/print/markup.h"
 #include "cli/verdict/verdict_report.h"
 #include "cli/verdict/verdict_words.h"
 
 #define PICTURE_WIDTH 240
 #define PICTURE_SPAN 0.5 /* a picture shows -50 % to +50 % */
-
-static const char style[] =
-	"body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 "
-	"1em;color:#222;background:#fff}"
-	"h1{font-size:1.3em}h2{font-size:1.1em;margin-top:1.6em}ul{list-style:none;padding-left:0}"
-	".summary{padding:.8em 1em;border-left:8px solid #bbb;background:#f6f6f6}"
-	"li{padding:.25em .6em;margin:.2em 0;border-left:4px solid #bbb}"
-	"li.detail{margin-left:1.6em;border-left-width:1px;color:#444}.bad{border-color:#c62828}.good{border-"
-	"color:#2e7d32}.unsure{border-color:#f9a825}"
-	".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.92em}svg{color:#546e7a}tr.worse "
-	"svg{color:#c62828}tr.better svg{color:#2e7d32}"
-	"td,th{padding:.2em .8em .2em 0;text-align:left;white-space:nowrap}tr.worse "
-	"td:last-child{color:#c62828;font-weight:600}"
-	"tr.better td:last-child{color:#2e7d32;font-weight:600}.plain{color:#777}"
-	"@media(prefers-color-scheme:dark){body{color:#ddd;background:#1b1b1b}.summary{background:#262626}li."
-	"detail{color:#aaa}}";
 
 static const char *const classes[] = {
 	[LINE_BAD] = "bad", [LINE_GOOD] = "good", [LINE_UNSURE] = "unsure", [LINE_NEUTRAL] = "plain"
@@ -122,20 +107,15 @@ static int write_html(const struct verdict_view *view, const struct verdict_docu
 	struct text text = { 0 };
 	int err;
 
-	text_append_format(&text,
-			   "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
-			   "name=\"viewport\" content=\"width=device-width\">"
-			   "<title>%s</title>\n<style>%s</style></head><body>\n",
-			   view->program, style);
-	text_append_format(&text, "<h1>%s</h1>\n<p class=\"summary %s\">", view->program,
-			   classes[document->kind]);
+	markup_begin_page(&text, view->program);
+	text_append_format(&text, "<p class=\"summary %s\">", classes[document->kind]);
 	markup_append(&text, document->summary);
 	text_append(&text, "</p>\n");
 	for (size_t i = 0; i < document->section_cnt; i++)
 		append_section(&text, &document->sections[i]);
 	if (view->comparison && view->comparison->figure_cnt > 0)
 		append_figures(&text, view);
-	text_append_format(&text, "<p class=\"plain\">txtrace %s</p>\n</body></html>\n", view->version);
+	markup_end_page(&text, view->version);
 	fputs(text_string(&text), screen->file);
 	err = text.err;
 	text_release(&text);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/print/markup.h"
 #include "cli/verdict/verdict_report.h"
 #include "cli/verdict/verdict_words.h"
 

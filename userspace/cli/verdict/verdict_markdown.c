@@ -1,35 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <ctype.h>
-#include <string.h>
-
 #include "base/text.h"
+#include "cli/print/markup.h"
 #include "cli/verdict/verdict_report.h"
-
-/* What Markdown, HTML in it, or a forge would take for its own: links, mentions, references to issues. */
-static void append_escaped(struct text *text, const char *string)
-{
-	for (; *string; string++) {
-		char byte[2] = { *string, '\0' };
-
-		if (*string == '<')
-			text_append(text, "&lt;");
-		else if (*string == '>')
-			text_append(text, "&gt;");
-		else if (*string == '&')
-			text_append(text, "&amp;");
-		else if (*string == '@')
-			text_append(text, "&#64;");
-		else if (*string == '#')
-			text_append(text, "&#35;");
-		else if (*string == ':' && string[1] == '/')
-			text_append(text, "&#58;");
-		else if (strchr("\\`*_{}[]|!~$", *string) ||
-			 (*string == '.' && isalpha((unsigned char)string[1])))
-			text_append_format(text, "\\%s", byte);
-		else
-			text_append(text, byte);
-	}
-}
 
 static int write_markdown(const struct verdict_view *view, const struct verdict_document *document,
 			  const struct screen *screen)
@@ -44,7 +16,7 @@ static int write_markdown(const struct verdict_view *view, const struct verdict_
 	int err;
 
 	text_append_format(&text, "### %s %s\n\n", marks[document->kind], view->program);
-	append_escaped(&text, document->summary);
+	markdown_append(&text, document->summary);
 	text_append(&text, "\n");
 	for (size_t i = 0; i < document->section_cnt; i++) {
 		const struct document_section *section = &document->sections[i];
@@ -55,7 +27,7 @@ static int write_markdown(const struct verdict_view *view, const struct verdict_
 				text_append(&text, "  - ");
 			else
 				text_append_format(&text, "- %s ", marks[section->lines[k].kind]);
-			append_escaped(&text, section->lines[k].text);
+			markdown_append(&text, section->lines[k].text);
 			text_append(&text, "\n");
 		}
 		if (section->left_out_cnt > 0)

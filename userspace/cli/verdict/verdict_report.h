@@ -34,7 +34,4 @@ const char *verdict_format_name_at(size_t idx); /* for struct option_spec */
 /* The JSON schema of the JSON report. */
 extern const char verdict_schema[];
 
-/* For XML and HTML: <, >, &, quotes, and what XML can't hold. */
-void markup_append(struct text *text, const char *string);
-
 #endif
