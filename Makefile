@@ -85,7 +85,7 @@ TOP_LIBS     = $(call pkg,--libs,ncursesw tinfo)
 # libiberty is not needed: without it, Rust names stay as the compiler wrote them. It has no pkg-config file.
 LIBIBERTY   := $(shell printf '\043include <libiberty/demangle.h>\nint main(void) { return !rust_demangle_callback; }\n' | \
 	$(CC) $(SYSROOT_FLAG) -x c -o /dev/null - -liberty >/dev/null 2>&1 && echo -liberty)
-# libmicrohttpd is not among them: one process loads it (record/service/metrics_http.h).
+# libmicrohttpd is not among them: one process loads it (base/http_library.h).
 RECORD_LIBS  = $(call pkg,--libs,libbpf libdw libelf libseccomp) -lz $(LIBIBERTY) -pthread
 
 # ---- sources: a folder is a module; a file in it, or in a folder in it, is part of it ----

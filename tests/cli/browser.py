@@ -66,7 +66,7 @@ class Browser:
 					raise RuntimeError(f"{method}: {answer['error']}")
 				return answer["result"]
 
-	def open(self, url, width=1280, height=800, dark=False):
+	def open(self, url, width=1280, height=800, dark=False, ready="document.documentElement?.dataset.ready || document.getElementById('warning')?.textContent"):
 		target = self.ask("Target.createTarget", url="about:blank")["targetId"]
 		session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
 		page = self.pages[session] = Page(self, session)
@@ -75,7 +75,7 @@ class Browser:
 		page.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 		page.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 		page.ask("Page.navigate", url=url)
-		page.wait("document.documentElement?.dataset.ready || document.getElementById('warning')?.textContent")
+		page.wait(ready)
 		return page
 
 

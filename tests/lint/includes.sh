@@ -45,7 +45,8 @@ cli/print:        files .
 cli/verdict:      print files .
 cli/top:          print files .
 cli/view:         print files .
-cli/commands:     view top verdict print files .
+cli/serve:        .
+cli/commands:     serve view top verdict print files .
 attach/process:
 attach/elf:       process
 attach/code:      elf process

@@ -6,6 +6,7 @@
 #include "base/named_output.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
+#include "cli/files/log_export.h"
 #include "cli/files/log_input.h"
 #include "cli/files/log_scope.h"
 #include "cli/files/output_directory.h"
@@ -29,8 +30,7 @@ static const char *format_name(size_t idx)
 }
 
 static const struct option_spec specs[] = {
-	OPTION("format", 'f', OPTION_CHOICE, "FORMAT",
-	       "format of the output (default: by the suffix of OUT)",
+	OPTION("format", 'f', OPTION_CHOICE, "FORMAT", "format of the output (default: by the suffix of OUT)",
 	       offsetof(struct export_options, format), .choice_at = format_name),
 	OPTION("output", 'o', OPTION_STRING, "OUT",
 	       "write this file, or directory with ctf and sui-files, once it is complete (default: standard "
@@ -96,91 +96,6 @@ static const struct export_format *choose_format(struct cli *cli, const struct e
 	else
 		cli_fail(cli, "the format is missing; give --format, see 'txtrace help export'");
 	return NULL;
-}
-
-/* What is exported. A format that wants to see all spans first reads the same logs once more. */
-struct exported {
-	struct cli *cli;
-	struct log_input input;
-	struct log_input first; /* only with has_first */
-	bool has_first;
-};
-
-/* CLI_OK, or another status: a sentence was said, and nothing is open. */
-static int exported_open(struct exported *exported, const struct export_format *format,
-			 const struct options_result *parsed, bool wants_progress)
-{
-	int status = log_input_open(&exported->input, exported->cli, parsed->operands, parsed->operand_cnt,
-				    wants_progress);
-
-	if (status || !format->survey)
-		return status;
-	status = log_input_open(&exported->first, exported->cli, parsed->operands, parsed->operand_cnt,
-				wants_progress);
-	if (status) {
-		log_input_close(&exported->input);
-		return status;
-	}
-	exported->has_first = exported->first.is_quiet = true;
-	return CLI_OK;
-}
-
-static int exported_close(struct exported *exported)
-{
-	if (exported->has_first)
-		log_input_close(&exported->first);
-	return log_input_close(&exported->input);
-}
-
-static void say(void *context, const char *sentence)
-{
-	cli_warn(context, "%s", sentence);
-}
-
-/* If the last record is the first of another capture */
-static int begin_capture(const struct log_input *input, struct export *export)
-{
-	return input->has_begun_capture ? export_begin_capture(export, input->capture_id) : 0;
-}
-
-/*
- * Everything that can be read goes out. What the export itself failed with is in the result. out: NULL where
- * there is a directory.
- */
-static int export_records(struct exported *exported, struct export *export, FILE *out)
-{
-	struct log_input *input = &exported->input;
-	struct txtrace_record record;
-	int err = 0;
-
-	while (!err && exported->has_first && log_input_next(&exported->first, &record)) {
-		err = begin_capture(&exported->first, export);
-		if (!err)
-			err = export_survey(export, &record);
-	}
-	if (!err && exported->has_first)
-		err = export_begin_capture(export, input->info.capture_id);
-	input->progress.written = out;
-	while (!err && log_input_next(input, &record)) {
-		err = begin_capture(input, export);
-		if (!err)
-			err = export_add(export, &record);
-	}
-	input->progress.written = NULL;
-	if (err) {
-		export_abort(export);
-		return err;
-	}
-	export_tell_at_close(export, say, exported->cli);
-	return export_close(export, input->err, NULL);
-}
-
-static int export_input(struct exported *exported, const struct export_format *format, FILE *out)
-{
-	struct export *export;
-	int err = export_open(&export, format, out, &exported->input.info);
-
-	return err ? err : export_records(exported, export, out);
 }
 
 static int fail_output(struct cli *cli, const char *path, int err)

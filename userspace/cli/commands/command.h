@@ -30,6 +30,7 @@ extern const struct command command_workers;
 extern const struct command command_concurrency;
 extern const struct command command_top;
 extern const struct command command_view;
+extern const struct command command_open;
 extern const struct command command_dump;
 extern const struct command command_blocked;
 extern const struct command command_blame;

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/http_library.h"
 #include "record/service/metrics_clients.h"
 
 #define CONNECTIONS_MAX 128 /* with those that were shut down and are still to be closed */
@@ -21,33 +21,11 @@
 
 #define PAGE_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-/* The library, as its header of this name has it. */
-#define LIBRARY_FILE "libmicrohttpd.so.12"
-#define FUNCTIONS(TAKE) \
-	TAKE(start_daemon) TAKE(run) TAKE(get_daemon_info) TAKE(get_timeout) TAKE(get_connection_info) \
-	TAKE(create_response_from_buffer) TAKE(add_response_header) TAKE(queue_response) \
-	TAKE(destroy_response)
-
-struct library {
-#define POINTER(name) __typeof__(&MHD_##name) name;
-	FUNCTIONS(POINTER)
-};
-
 struct server {
-	struct library library;
+	struct http_library library;
 	struct MHD_Daemon *daemon;
 	struct metrics_clients clients;
 };
-
-static bool load(struct library *library)
-{
-	void *handle = dlopen(LIBRARY_FILE, RTLD_NOW | RTLD_LOCAL);
-	bool has_all = handle;
-
-#define FIND(name) has_all = has_all && (*(void **)&library->name = dlsym(handle, "MHD_" #name));
-	FUNCTIONS(FIND)
-	return has_all;
-}
 
 /* ---- pages ---- */
 
@@ -84,7 +62,7 @@ static char *ask_for_page(uint32_t *size)
 static enum MHD_Result answer(const struct server *server, struct MHD_Connection *connection,
 			      unsigned int status, const char *type, const void *bytes, size_t size)
 {
-	const struct library *library = &server->library;
+	const struct http_library *library = &server->library;
 	struct MHD_Response *response = library->create_response_from_buffer(size, (void *)(uintptr_t)bytes,
 									     MHD_RESPMEM_MUST_COPY);
 	enum MHD_Result result;
@@ -158,7 +136,7 @@ static void ignore(void *context, const char *format, va_list arguments)
 
 static void start(struct server *server, bool is_v6, struct metrics_outcome *outcome)
 {
-	if (!load(&server->library)) {
+	if (!http_library_load(&server->library)) {
 		outcome->err = -ELIBACC;
 		snprintf(outcome->why, sizeof(outcome->why), "%s", dlerror());
 		return;

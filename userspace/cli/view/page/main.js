@@ -113,6 +113,19 @@ function listenToFilter(view) {
 	find("help").append(make("dl", {}, ...KEYS.flatMap(([key, text]) => [make("dt", {}, key), make("dd", {}, text)])));
 }
 
+// Where a server draws the page (txtrace view --serve), it draws a part of the log likewise, with room for more of it.
+function offerDetails(page, view) {
+	if (location.protocol === "file:") return;
+	const moment = (ns) => (BigInt(page.begin_ns) + BigInt(Math.max(Math.floor(ns), 0))).toString();
+	find("detail").hidden = false;
+	find("detail-whole").disabled = location.search === "";
+	find("detail-whole").addEventListener("click", () => location.assign(location.pathname));
+	find("detail-part").addEventListener("click", () => {
+		const [from, to] = view.window();
+		location.assign(`${location.pathname}?from=${moment(from)}&to=${moment(to + 1)}`);
+	});
+}
+
 function toggleHelp() {
 	const help = find("help");
 	help.hidden = !help.hidden;
@@ -153,6 +166,7 @@ async function start() {
 	drawCapture(page);
 	listenToFilter(view);
 	listenToKeys(view);
+	offerDetails(page, view);
 	view.draw();
 	const again = () => {
 		heat();
