@@ -50,6 +50,13 @@ of_two_captures() {
 		show first.txtrace second.txtrace $remote
 }
 
+# A child that ended in a part of the log: its trace is told by its parent's attribute, which is outside of it.
+in_a_part() {
+	run 0 spans --trace $remote --to 6150abs --json traces.txtrace && [ "$(jq -c '[.spans[].label]' "$tmp/out")" = '["c remote, child"]' ] || fail "$(cat "$tmp/out")" || return
+	run 0 report --by trace --where 'label="c remote, child"' --json traces.txtrace && [ "$(jq -c '[.rows[] | [.name, .count]]' "$tmp/out")" = "[[\"$remote\",1]]" ] ||
+		fail "$(cat "$tmp/out")"
+}
+
 many() {
 	awk -v trace=$remote 'BEGIN {
 		print "header pid=1 cpus=1 command=\"many\" start_monotonic_ns=1"
@@ -81,6 +88,7 @@ check "captures of several programs" of_two_captures
 for seed in 1 2 3 4; do
 	check "show: the order of a random tree, seed $seed" random_tree $seed
 done
+check "a part of a log has the traces of all of it" in_a_part
 check "show: a trace of many spans" many
 check "hostile logs" hostile
 check "no such trace" complains "'traces.txtrace' has no span of the trace 22222222222222222222222222222222, see 'txtrace report --by trace'" \

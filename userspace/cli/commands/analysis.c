@@ -303,15 +303,23 @@ static int read_once(struct analysis_run *run, const struct analysis_pass *pass)
 	return !err && pass->finish ? pass->finish(run) : err;
 }
 
-/* A further reading says nothing of what is wrong with the log: the first one did. */
+/*
+ * A further reading says nothing of what is wrong with the log: the one that counts does. A survey reads all
+ * of the log, whichever part is wanted.
+ */
 static int read_again(struct analysis_run *run, const struct analysis_pass *pass,
 		      const struct options_result *result)
 {
+	const struct log_scope *scope = run->cli->scope;
 	struct log_input *first = run->input, again;
 	int err;
 
-	if (log_input_open(&again, run->cli, result->operands, result->operand_cnt, true))
-		return -ECANCELED;
+	if (pass == &run->analysis->survey)
+		run->cli->scope = NULL;
+	err = log_input_open(&again, run->cli, result->operands, result->operand_cnt, true) ? -ECANCELED : 0;
+	run->cli->scope = scope;
+	if (err)
+		return err;
 	again.is_quiet = true;
 	run->input = &again;
 	err = read_once(run, pass);
@@ -327,12 +335,9 @@ static int analyse(struct analysis_run *run, const struct options_result *result
 
 	run->state = analysis->new (run);
 	err = run->state ? 0 : -ENOMEM;
-	if (!err && analysis->needs_survey && analysis->needs_survey(run)) {
-		err = read_once(run, &analysis->survey);
-		err = err ? err : read_again(run, &analysis->passes[0], result);
-	} else if (!err) {
-		err = read_once(run, &analysis->passes[0]);
-	}
+	if (!err && analysis->needs_survey && analysis->needs_survey(run))
+		err = read_again(run, &analysis->survey, result);
+	err = err ? err : read_once(run, &analysis->passes[0]);
 	if (!err && analysis->passes[1].add)
 		err = read_again(run, &analysis->passes[1], result);
 	err = err ? err : print(run);

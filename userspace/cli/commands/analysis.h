@@ -128,8 +128,8 @@ struct analysis {
 	void *(*new)(struct analysis_run *run); /* the state. NULL: no memory */
 	void (*free)(void *state);
 	/*
-	 * A reading before the others, of all records, for what only the end of a log tells; NULL: it is
-	 * never needed.
+	 * A reading before the others, of all records of the whole log, for what only its end tells; NULL:
+	 * it is never needed.
 	 */
 	bool (*needs_survey)(const struct analysis_run *run);
 	struct analysis_pass survey;

@@ -22,7 +22,7 @@
 struct spans_options {
 	struct analysis_options common;
 	unsigned int sort; /* of span_top.h */
-	const char *trace; /* NULL: of any */
+	bool has_trace;
 	uint8_t trace_id[TRACE_ID_BYTES];
 };
 
@@ -37,8 +37,8 @@ static int set_trace(void *options, const char *value, const char **complaint)
 	struct spans_options *values = options;
 
 	*complaint = "an id of 32 hexadecimal digits";
-	values->trace = value;
-	return trace_id_parse(values->trace_id, value) ? 0 : -EINVAL;
+	values->has_trace = trace_id_parse(values->trace_id, value);
+	return values->has_trace ? 0 : -EINVAL;
 }
 
 static const struct option_spec specs[] = {
@@ -218,10 +218,13 @@ static int text(struct analysis_run *run)
 static void head_json(struct analysis_run *run, struct json *json)
 {
 	const struct spans_options *values = run->values;
+	char trace[TRACE_ID_DIGITS + 1];
 
 	json_member_text(json, "sort", span_top_sort(values->sort));
-	if (values->trace)
-		json_member_text(json, "trace", values->trace);
+	if (!values->has_trace)
+		return;
+	trace_id_format(trace, values->trace_id);
+	json_member_text(json, "trace", trace);
 }
 
 static void row_json(const struct analysis_run *run, const void *row, struct json *json)
@@ -251,7 +254,7 @@ static void free_state(void *made)
 
 static bool is_by_trace(const struct analysis_run *run)
 {
-	return ((const struct spans_options *)run->values)->trace;
+	return ((const struct spans_options *)run->values)->has_trace;
 }
 
 static int begin_trace(struct analysis_run *run, struct spans_state *state)
