@@ -177,5 +177,25 @@ check "a log that is not there" complains "can't read 'absent': there is no such
 check "a rule that is none" complains "the rules, line 1, column 4: unknown figure 'wal', did you mean 'wall'?" diff -g 'tx.wal < 1ms' base-1.txtrace -- same-1.txtrace
 check "a file of rules that is not there" complains "can't read the rules 'absent': No such file or directory; rules themselves have <, = or > in them" diff -g absent base-1.txtrace -- same-1.txtrace
 check "pairs of one and two" complains "only as many runs of BASE as of NEW can be paired, three of each or more; there are 1 and 2" diff --pair always base-1.txtrace -- same-1.txtrace same-2.txtrace
+# The page: what --write html=FILE writes; both sides of a label beside each other, with the figures of the report.
+page() {
+	# shellcheck disable=SC2046 # names without blanks
+	run 1 diff -o page.html -w html=report.html $(runs kept-base 6) -- $(runs kept-new 6) || return
+	cmp "$tmp/page.html" "$tmp/report.html" || return
+	python3 - "$tmp/page.html" <<-'END'
+		import re, sys
+		page = open(sys.argv[1], encoding="utf-8").read()
+		sides = page[page.index("<h2>both sides"):page.index("<h2>all figures")]
+		rows = [re.findall(r"<td[^>]*>([^<]*)", row)[-5:-1] for row in sides.split("</tr>")]
+		widths = [sum(map(float, re.findall(r' width="([0-9.]+)" height="14" fill', row))) for row in sides.split("</tr>")]
+		flat = [(row, width) for row, width in zip(rows, widths) if "565 µs" in row or "763 µs" in row]
+		assert [row for row, _ in flat] == [["base", "360", "565 µs", "565 µs"], ["new", "360", "763 µs", "763 µs"]], flat
+		assert abs(flat[0][1] / flat[1][1] - 565 / 763) < 0.01, flat
+		assert '<td>base</td><td class="number">0</td><td></td>' in sides, "a label that came has no figures on the base's side"
+		assert "■</span> lock" in sides and "■</span> disk" in sides and "■</span> network" not in sides, sides[-300:]
+	END
+}
+
+check "a page with both sides" page
 check "a format that is none" complains "option '--write' takes FORMAT=FILE with the format terminal, markdown, junit, github, json or html, at most 16 times, not 'x=y'" diff -w x=y a -- b
 finish

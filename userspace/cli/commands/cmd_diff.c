@@ -18,6 +18,9 @@ static const struct option_spec specs[] = {
 	OPTION("format", 'f', OPTION_CHOICE, "FORMAT",
 	       "print the report as terminal, markdown, junit, github, json or html (default terminal)",
 	       offsetof(struct verdict_options, format), .choice_at = verdict_format_name_at),
+	OPTION("output", 'o', OPTION_STRING, "PAGE.html",
+	       "also write a page for a browser, with both sides side by side: as --write html=PAGE.html",
+	       offsetof(struct verdict_options, page)),
 	OPTION("write", 'w', OPTION_CALL, "FORMAT=FILE", "also write a report to a file; may be repeated", 0,
 	       .call = verdict_option_write),
 	OPTION("limit", 'n', OPTION_U64, "N",
@@ -54,6 +57,8 @@ static const struct options options = {
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace diff base-*.txtrace -- new-*.txtrace", "What changed." },
+		{ "txtrace diff -o page.html base-*.txtrace -- new-*.txtrace",
+		  "Both sides beside each other, in a browser." },
 		{ "txtrace diff -g 'commit.on_cpu.p50 < +5%' base-* -- new-*",
 		  "A gate: exit status 0 only if it holds." },
 		{ "txtrace diff -g rules.txt -w junit=report.xml -w markdown=comment.md base -- new",

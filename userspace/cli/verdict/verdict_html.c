@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/print/markup.h"
 #include "cli/verdict/verdict_report.h"
+#include "cli/verdict/verdict_sides.h"
 #include "cli/verdict/verdict_words.h"
 
 #define PICTURE_WIDTH 240
@@ -113,6 +114,8 @@ static int write_html(const struct verdict_view *view, const struct verdict_docu
 	text_append(&text, "</p>\n");
 	for (size_t i = 0; i < document->section_cnt; i++)
 		append_section(&text, &document->sections[i]);
+	if (view->comparison)
+		verdict_append_sides(&text, view);
 	if (view->comparison && view->comparison->figure_cnt > 0)
 		append_figures(&text, view);
 	markup_end_page(&text, view->version);

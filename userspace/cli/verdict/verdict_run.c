@@ -211,10 +211,9 @@ int verdict_read_run(struct cli *cli, struct run_set *set, enum compare_side sid
 /* ---- reports ---- */
 
 static int write_to_file(struct cli *cli, const struct verdict_view *view,
-			 const struct verdict_document *document, const char *write)
+			 const struct verdict_document *document, const struct verdict_format *format,
+			 const char *path)
 {
-	const char *path = strchr(write, '=') + 1;
-	const struct verdict_format *format = format_of(write);
 	struct output_file output;
 	struct screen screen;
 	int err;
@@ -249,7 +248,10 @@ int verdict_write_reports(struct cli *cli, const struct verdict_options *options
 		cli_keep_lines(cli);
 	err = err ? err : verdict_format_at(options->format)->write(view, &document, &cli->out);
 	for (size_t i = 0; i < options->write_cnt && !err && !status; i++)
-		status = write_to_file(cli, view, &document, options->writes[i]);
+		status = write_to_file(cli, view, &document, format_of(options->writes[i]),
+				       strchr(options->writes[i], '=') + 1);
+	if (options->page && !err && !status)
+		status = write_to_file(cli, view, &document, &verdict_format_html, options->page);
 	verdict_document_release(&document);
 	if (err)
 		return cli_fail(cli, "can't write the report: %s", strerror(-err));

@@ -20,6 +20,7 @@ struct verdict_options {
 	unsigned int format;
 	const char *writes[WRITES_MAX]; /* FORMAT=FILE */
 	size_t write_cnt;
+	const char *page; /* a file for HTML; NULL: none */
 	uint64_t limit;
 	uint64_t max_memory_bytes;
 	unsigned int nest; /* enum log_nest */
