@@ -1217,7 +1217,7 @@ struct txtrace_trace_ {
 	uint64_t flags;
 };
 
-/* 0: it is none by the rules of W3C's Trace Context, level 2. Reads up to the byte that shows it. */
+/* 0: it is not valid by W3C's Trace Context, level 2. Reads no further than the byte that shows it. */
 TXTRACE_INLINE_ int txtrace_read_traceparent_(const char *header, struct txtrace_trace_ *trace)
 {
 	uint64_t high = 0, low = 0, digit, version = 0, span = 0;
@@ -1257,9 +1257,9 @@ TXTRACE_INLINE_ int txtrace_read_traceparent_(const char *header, struct txtrace
 TXTRACE_DECLARE_(void txtrace_send_trace_(uint64_t id, char *header));
 
 /*
- * What is sent on goes into the log, too: its id of the span is the span's there.
- * A new trace's id comes from what txtrace_salt_() has, so its flags do not say
- * that it is random.
+ * The log gets what is sent on, and so knows the span by the same id as others
+ * do. The id of a new trace is only as random as txtrace_salt_(), so the flag
+ * "random" stays 0.
  */
 TXTRACE_ONE_PER_OBJECT_ __attribute__((cold)) void txtrace_send_trace_(uint64_t id, char *header)
 {
@@ -1541,11 +1541,11 @@ TXTRACE_INLINE_ void txtrace_track_(uint64_t id, const char *name)
 #define TXTRACE_TRACK(span, name) TXTRACE_FOR_SPAN_(span, txtrace_track_(txtrace_id_, name))
 
 /*
- * W3C's Trace Context. What came in: the headers `traceparent` and `tracestate`
- * of a request, strings. What goes on: `header`, an array of
- * TXTRACE_TRACEPARENT_SIZE characters, has the traceparent that came in, or "".
- * Then it has the one to send on: of the same trace, or of a new one, and below
- * this span. Of span 0 it stays as it is.
+ * W3C's Trace Context. SET: strings, the headers of a request that came in.
+ * TRACEPARENT: `header` is an array of TXTRACE_TRACEPARENT_SIZE characters with
+ * the traceparent that came in, or "". It is replaced by the one to send on: of
+ * the same trace, or of a new one, with this span as the parent. Span 0 leaves
+ * it as it is.
  */
 #define TXTRACE_SET_TRACEPARENT(span, text)								\
 	TXTRACE_FOR_SPAN_(span, txtrace_string_(TXTRACE_MARK_ATTR_STRING_, txtrace_id_, "traceparent", text))

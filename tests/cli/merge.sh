@@ -154,6 +154,21 @@ asked_first() {
 		fail "$(cat "$tmp/out")"
 }
 
+# The back works for longer than the span that asked it: nobody waited for the answer, so only the request's order counts. It was sent at 1.100 s and dealt
+# with from 1.130 s on.
+unanswered() {
+	asks 0 && "$make_log" "$tmp/back.txtrace" <<-'END' || return
+		header capture_id="back" boot_id="boot B" pid=10 cpus=1 command="back" host="two" start_monotonic_ns=7000000000 start_realtime_ns=1763725200000000000
+		attribute time_ns=7131000000 pid=10 tid=10 span=1 name="traceparent" value_type=string value="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+		span begin_ns=7130000000 end_ns=7560000000 pid=10 tid=10 end_tid=10 id=1 label="back" work_ns=430000000 on_cpu_ns=430000000
+		summary time_ns=8000000000 sent_cnt=3 received_cnt=3
+	END
+	run 0 merge -o asked.txtrace front.txtrace back.txtrace && grep -qxF "'back.txtrace': its times are at most 30.0 ms too late, by 1 request; how much too early is not known" "$tmp/out" ||
+		fail "$(cat "$tmp/out")" || return
+	run 0 merge -o asked.txtrace back.txtrace front.txtrace && grep -qxF "'front.txtrace': its times are at most 30.0 ms too early, by 1 request; how much too late is not known" "$tmp/out" ||
+		fail "$(cat "$tmp/out")"
+}
+
 contradicting() {
 	asks 0 && "$make_log" "$tmp/back.txtrace" <<-'END' || return
 		header capture_id="back" boot_id="boot B" pid=10 cpus=1 command="back" host="two" start_monotonic_ns=7000000000 start_realtime_ns=1763725200000000000
@@ -197,6 +212,7 @@ check "many logs" many
 check "two hosts: how wrong their clocks can be, by a request between them" clocks_that_may_be_right
 check "a clock that was wrong is corrected" clocks_that_are_wrong
 check "the first log's clock is the one that holds" asked_first
+check "a request for whose answer nobody waited" unanswered
 check "requests that contradict each other" contradicting
 check "a log that is given twice" complains "'./other.txtrace' is given twice" merge -o x sound.txtrace other.txtrace ./other.txtrace
 check "a log that is not there" complains "can't read 'absent': there is no such file" merge -o x sound.txtrace absent

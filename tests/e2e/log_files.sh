@@ -199,12 +199,13 @@ ends_with_its_directory() {
 
 # ---- a disk that does not keep up ----
 
-# A pipe that nobody reads until the program has ended.
+# A pipe that nobody reads until the program has ended. The log is three times as large as the queue, so that it also overflows if the recorder is behind the
+# program by then.
 a_slow_disk_is_told() {
 	local status=0
 	mkfifo "$tmp/pipe"
 	exec 9<>"$tmp/pipe"
-	record slow 400000 keyed --queue-size 4M --compress none -o "$tmp/pipe" &
+	record slow 1000000 keyed --queue-size 4M --compress none -o "$tmp/pipe" &
 	tracer=$!
 	wait_for 100 test -s "$tmp/slow.truth" || return
 	cat <"$tmp/pipe" >"$tmp/slow.txtrace" 9>&- &

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Page faults that have to wait, in a span "faults": each of a page that is not there, while another thread
- * changes the protection of the mapping. Prints how many there were, how many waits there were in them and
- * in the marks, as the kernel's count of voluntary switches of this thread has it (a probe looks into the
- * address space, and since 6.18 its first hits change it):
- * {"type":"faults","faults":N,"waited":N,"marks":N}.
+ * changes the protection of the mapping. A probe looks into the address space, too, and since 6.18 its first
+ * hits change it. Prints how many faults there were, and the waits in them, in the marks within the span, and
+ * in the two at its edges, as the kernel's count of voluntary switches of this thread has them:
+ * {"type":"faults","faults":N,"waited":N,"marks":N,"edges":N}.
  */
 #include <sys/mman.h>
 
@@ -47,7 +47,7 @@ static void fault_while_changed(uint64_t fault_cnt)
 {
 	unsigned char *changed = map(CHANGED_BYTES, MAP_POPULATE);
 	size_t stride = CHANGED_BYTES / fault_cnt / PAGE_BYTES * PAGE_BYTES;
-	uint64_t before, waited = 0, waited_in_marks;
+	uint64_t before, waited = 0, in_marks = 0, at_edges;
 	txtrace_span_t span;
 	pthread_t changer;
 
@@ -58,24 +58,24 @@ static void fault_while_changed(uint64_t fault_cnt)
 	sleep_ns(20 * NS_PER_MS);
 	before = sleep_cnt();
 	span = TXTRACE_BEGIN("faults");
-	waited_in_marks = sleep_cnt() - before;
+	at_edges = sleep_cnt() - before;
 	for (uint64_t i = 0; i < fault_cnt; i++) {
 		before = sleep_cnt();
 		sum += changed[i * stride];
 		waited += sleep_cnt() - before;
 		before = sleep_cnt();
 		TXTRACE_EVENT(span, "mark");
-		waited_in_marks += sleep_cnt() - before;
+		in_marks += sleep_cnt() - before;
 		sleep_ns(NS_PER_MS / 10); /* lets the other one begin anew */
 	}
 	before = sleep_cnt();
 	TXTRACE_END(span);
-	waited_in_marks += sleep_cnt() - before;
+	at_edges += sleep_cnt() - before;
 	atomic_store(&is_over, true);
 	pthread_join(changer, NULL);
-	printf("{\"type\":\"faults\",\"faults\":%llu,\"waited\":%llu,\"marks\":%llu}\n",
-	       (unsigned long long)fault_cnt, (unsigned long long)waited,
-	       (unsigned long long)waited_in_marks);
+	printf("{\"type\":\"faults\",\"faults\":%llu,\"waited\":%llu,\"marks\":%llu,\"edges\":%llu}\n",
+	       (unsigned long long)fault_cnt, (unsigned long long)waited, (unsigned long long)in_marks,
+	       (unsigned long long)at_edges);
 }
 
 int main(int argc, char **argv)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyze/trace_context.h"
-#include "base/array.h"
 #include "base/hash_index.h"
 #include "base/id_map.h"
 #include "base/pool.h"
@@ -26,8 +25,7 @@ struct end_of_request {
 	struct request_name name;
 	uint64_t time_ns; /* sent: when; got: the begin of the span */
 	uint64_t end_ns;  /* of the span; 0: it is not known yet */
-	uint32_t machine;
-	uint32_t number; /* in its pool */
+	uint64_t machine;
 };
 
 struct clock_bounds {
@@ -40,7 +38,7 @@ struct clock_bounds {
 
 	/* The log that is read. */
 	uint64_t log; /* its number, shifted */
-	uint32_t machine;
+	uint64_t machine;
 	uint64_t shift_ns;
 };
 
@@ -84,7 +82,7 @@ void clock_bounds_free(struct clock_bounds *bounds)
 void clock_bounds_begin_log(struct clock_bounds *bounds, size_t machine, uint64_t shift_ns)
 {
 	bounds->log += UINT64_C(1) << LOG_SHIFT;
-	bounds->machine = (uint32_t)machine;
+	bounds->machine = machine;
 	bounds->shift_ns = shift_ns;
 }
 
@@ -112,13 +110,6 @@ static struct end_of_request *find_sent(const struct clock_bounds *bounds, const
 	return NULL;
 }
 
-static bool is_header(const struct txtrace_attribute *attribute, const char *name)
-{
-	return attribute->type == TXTRACE_ATTRIBUTE_STRING && !attribute->is_truncated &&
-	       attribute->name.length == strlen(name) &&
-	       !memcmp(attribute->name.bytes, name, attribute->name.length);
-}
-
 /* The first header of a span counts: what came later may have been sent later. */
 static int add_header(struct clock_bounds *bounds, const struct txtrace_attribute *attribute, bool is_sent)
 {
@@ -143,8 +134,7 @@ static int add_header(struct clock_bounds *bounds, const struct txtrace_attribut
 		return -ENOMEM;
 	*end = (struct end_of_request){ .name = name,
 					.time_ns = attribute->time_ns + bounds->shift_ns,
-					.machine = bounds->machine,
-					.number = number };
+					.machine = bounds->machine };
 	err = id_map_put(open, owner, attribute->span, end);
 	if (!err && is_sent)
 		err = hash_index_put(&bounds->sent_by_name, hash_of(&name), number);
@@ -158,9 +148,10 @@ int clock_bounds_add(struct clock_bounds *bounds, const struct txtrace_record *r
 	struct end_of_request *end;
 
 	if (record->kind == TXTRACE_RECORD_ATTRIBUTE) {
-		if (is_header(attribute, TRACE_SENT_NAME))
+		if (trace_header_is(attribute, TRACE_SENT_NAME))
 			return add_header(bounds, attribute, true);
-		return is_header(attribute, TRACEPARENT_NAME) ? add_header(bounds, attribute, false) : 0;
+		return trace_header_is(attribute, TRACEPARENT_NAME) ? add_header(bounds, attribute, false)
+								    : 0;
 	}
 	if (record->kind != TXTRACE_RECORD_SPAN || span->flags & TXTRACE_SPAN_KEYED)
 		return 0;
@@ -178,7 +169,7 @@ int clock_bounds_add(struct clock_bounds *bounds, const struct txtrace_record *r
 /* ---- bounds ---- */
 
 /* b's clock may go forward against a's by no more than that. */
-static void bound(struct clock_bounds *bounds, uint32_t a, uint32_t b, uint64_t later_ns, uint64_t earlier_ns)
+static void bound(struct clock_bounds *bounds, uint64_t a, uint64_t b, uint64_t later_ns, uint64_t earlier_ns)
 {
 	int64_t *most = &bounds->most[a * bounds->machine_cnt + b],
 		distance = (int64_t)(later_ns - earlier_ns);

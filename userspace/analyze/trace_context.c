@@ -79,6 +79,13 @@ void trace_id_format(char text[TRACE_ID_DIGITS + 1], const uint8_t id[TRACE_ID_B
 	text[TRACE_ID_DIGITS] = '\0';
 }
 
+bool trace_header_is(const struct txtrace_attribute *attribute, const char *name)
+{
+	return attribute->type == TXTRACE_ATTRIBUTE_STRING && !attribute->is_truncated &&
+	       attribute->name.length == strlen(name) &&
+	       !memcmp(attribute->name.bytes, name, attribute->name.length);
+}
+
 /* ---- tracestate ---- */
 
 static bool is_key(const char *key, size_t length)

@@ -24,6 +24,9 @@
 
 #define TRACE_ID_DIGITS (2 * TRACE_ID_BYTES)
 
+/* Whether the attribute is a header of this name, as the program had it: whole. */
+bool trace_header_is(const struct txtrace_attribute *attribute, const char *name);
+
 struct trace_parent {
 	uint8_t trace_id[TRACE_ID_BYTES]; /* as in the header: in its order, never all 0 */
 	uint8_t span_id[TRACE_SPAN_ID_BYTES];

@@ -173,13 +173,6 @@ static int add_context(struct trace_ids *ids, struct span_name name, struct trac
 	return err;
 }
 
-static bool is_named(const struct txtrace_attribute *attribute, const char *name)
-{
-	return attribute->type == TXTRACE_ATTRIBUTE_STRING && !attribute->is_truncated &&
-	       attribute->name.length == strlen(name) &&
-	       !memcmp(attribute->name.bytes, name, attribute->name.length);
-}
-
 static void name_trace(struct trace *trace, const uint8_t id[TRACE_ID_BYTES], uint8_t flags)
 {
 	memcpy(trace->id, id, sizeof(trace->id));
@@ -207,13 +200,14 @@ static void take_sent(struct trace *trace, const struct trace_parent *sent)
 static int see_attribute(struct trace_ids *ids, const struct txtrace_attribute *attribute)
 {
 	struct span_name name = name_of(ids, attribute->pid, attribute->span, false);
-	bool is_state = is_named(attribute, TRACESTATE_NAME), is_sent = is_named(attribute, TRACE_SENT_NAME);
+	bool is_state = trace_header_is(attribute, TRACESTATE_NAME),
+	     is_sent = trace_header_is(attribute, TRACE_SENT_NAME);
 	struct trace_parent parent;
 	struct trace *trace;
 	int err;
 
 	if (is_state ? !trace_state_is_valid(attribute->string)
-		     : !((is_sent || is_named(attribute, TRACEPARENT_NAME)) &&
+		     : !((is_sent || trace_header_is(attribute, TRACEPARENT_NAME)) &&
 			 trace_parent_parse(&parent, attribute->string)))
 		return 0;
 	err = add_context(ids, name, &trace);

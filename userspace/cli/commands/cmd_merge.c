@@ -175,10 +175,10 @@ static int survey(struct merging *merging, struct clock_bounds *bounds, size_t i
 {
 	struct txtrace_record record;
 	struct log_input input;
-	int err = 0, status = log_input_open(&input, merging->cli, &merging->paths[idx], 1, false);
+	int err = 0, status = log_input_open(&input, merging->cli, &merging->paths[idx], 1, true);
 
 	if (status)
-		return -ECANCELED;
+		return -ECANCELED; /* a sentence was said */
 	input.is_quiet = true;
 	clock_bounds_begin_log(bounds, shift->cpu_range, shift->time_ns);
 	while (!err && log_input_next(&input, &record))
@@ -254,7 +254,7 @@ static void print_clock(const struct merging *merging, const struct machine *mac
 	char early[UNITS_SIZE], late[UNITS_SIZE], moved[UNITS_SIZE], count[UNITS_SIZE];
 	FILE *out = merging->cli->out.file;
 
-	if (bound->request_cnt == 0)
+	if (!bound->has_least && !bound->has_most)
 		return;
 	fprintf(out, "'%s': ", machine->path);
 	if (machine->correction_ns)
@@ -266,15 +266,14 @@ static void print_clock(const struct merging *merging, const struct machine *mac
 	if (bound->has_most)
 		fprintf(out, "are at most %s too early",
 			span_of_time(early, bound->most_ns - machine->correction_ns));
-	else
-		fputs("may be too early, nothing says how much", out);
 	if (bound->has_least)
-		fprintf(out, " and at most %s too late",
+		fprintf(out, "%s at most %s too late", bound->has_most ? " and" : "are",
 			span_of_time(late, machine->correction_ns - bound->least_ns));
-	else
-		fputs("; nothing says how much too late they may be", out);
-	fprintf(out, ", by %s request%s\n", units_format_count(count, bound->request_cnt),
-		bound->request_cnt == 1 ? "" : "s");
+	fprintf(out, ", by %s request%s%s\n", units_format_count(count, bound->request_cnt),
+		bound->request_cnt == 1 ? "" : "s",
+		!bound->has_least  ? "; how much too late is not known"
+		: !bound->has_most ? "; how much too early is not known"
+				   : "");
 }
 
 /* ---- planning ---- */
@@ -310,8 +309,12 @@ static int plan(struct merging *merging)
 		merging->sources[i].shift = shifts[i];
 		merging->sources[i].key_ns += shifts[i].time_ns;
 	}
-	status = err ? cli_fail(merging->cli, "can't compare the clocks of the logs: %s", strerror(-err))
-		     : refuse(merging, refusal);
+	if (err == -ECANCELED)
+		status = CLI_FAILED;
+	else
+		status = err ? cli_fail(merging->cli, "can't compare the clocks of the logs: %s",
+					strerror(-err))
+			     : refuse(merging, refusal);
 	free(sources);
 	free(shifts);
 	return status;

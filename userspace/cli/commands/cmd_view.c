@@ -28,9 +28,9 @@ static const struct option_spec specs[] = {
 	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file instead of standard output",
 	       offsetof(struct view_options, output)),
 	OPTION("serve", 0, OPTION_STRING, "ADDRESS",
-	       "serve the page at this address of the machine alone, as in 127.0.0.1:8080, with all details "
-	       "of "
-	       "a part on demand",
+	       "serve the page at this address of the machine alone, as in 127.0.0.1:8080, and parts of the "
+	       "log "
+	       "in more detail",
 	       offsetof(struct view_options, address)),
 	OPTION_NEST(struct view_options, nest),
 	OPTIONS_SCOPE(struct view_options, scope),
@@ -54,7 +54,7 @@ static const struct options options = {
 			{ "txtrace view --from +2s --to +3s -o second.html bank.txtrace",
 			  "One second, in more detail." },
 			{ "txtrace view --serve 127.0.0.1:8080 bank.txtrace",
-			  "A large log: parts are drawn in detail as you zoom in." },
+			  "A large log: zoom in, and press More detail." },
 			{ NULL, NULL },
 		},
 	.notes = exit_status_notes,

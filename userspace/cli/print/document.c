@@ -187,12 +187,14 @@ static int write_markdown(struct table_writer *writer, const struct table *table
 
 static int add_table(struct document *document, const struct table *table)
 {
-	struct text *grown = array_grow(document->tables, &document->table_size, document->table_cnt,
-					sizeof(*grown));
 	struct table_writer writer = { .text = NULL };
+	struct text *grown;
 	int err;
 
-	if (!grown || !table)
+	if (!table)
+		return -ENOMEM;
+	grown = array_grow(document->tables, &document->table_size, document->table_cnt, sizeof(*grown));
+	if (!grown)
 		return -ENOMEM;
 	document->tables = grown;
 	writer.text = &document->tables[document->table_cnt];

@@ -113,7 +113,7 @@ function listenToFilter(view) {
 	find("help").append(make("dl", {}, ...KEYS.flatMap(([key, text]) => [make("dt", {}, key), make("dd", {}, text)])));
 }
 
-// Where a server draws the page (txtrace view --serve), it draws a part of the log likewise, with room for more of it.
+// A server (txtrace view --serve) draws a part of the log as it draws the whole: the page then has room for more of that part.
 function offerDetails(page, view) {
 	if (location.protocol === "file:") return;
 	const moment = (ns) => (BigInt(page.begin_ns) + BigInt(Math.max(Math.floor(ns), 0))).toString();
