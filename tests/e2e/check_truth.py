@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-python3 check_truth.py [--lossy] [--account FILE] TRUTH.jsonl|- LOG.jsonl
+python3 check_truth.py [--lossy] [--account FILE] [--misses FILE] TRUTH.jsonl|- LOG.jsonl
 
 Holds a log (`txtrace export --format jsonl`) against what the traced program says of itself (tests/programs/truth.h and marks.c; - for nothing),
 and against itself. Prints what is wrong, one line each, and one line about how near the two accounts are. Exit status 0: nothing is
 wrong; 1: something is; 2: the files could not be read.
 
 Below it, in lines that begin with "# MEASURED ", by how much the figures of the spans miss what the program says, and how well that is known at all.
+
+--misses: appends a line to FILE, as JSON: each figure's misses, and how wide the program's own bounds are, in ns.
 
 --lossy: events were lost, and the log says so. Then spans may be missing and switches too, but what is there and not marked as a lower bound is
 as exact as ever.
@@ -226,8 +228,12 @@ def part_of(values, share):
     return sorted(values)[min(len(values) - 1, int(share * len(values)))] / 1000
 
 
-def print_accuracy(log, truths, account):
-    misses, widths = measure(log, truths, account)
+def keep_misses(path, misses, widths):
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps({name: [values, widths[name]] for name, values in misses.items()}) + "\n")
+
+
+def print_accuracy(misses, widths):
     if misses:
         print(f"# MEASURED {len(misses['wall'])} spans; us beyond what the program measured: typical, 1 of 100, worst (and how wide its own bounds are, typically)")
     for name, values in misses.items():
@@ -570,6 +576,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(usage=__doc__.strip().splitlines()[0])
     parser.add_argument("--lossy", action="store_true")
     parser.add_argument("--account")
+    parser.add_argument("--misses")
     parser.add_argument("truth")
     parser.add_argument("log")
     return parser.parse_args()
@@ -593,7 +600,10 @@ def main():
     print(f"{len(truths)} statements, {len(log.records['span'])} spans, {len(log.records['run'])} stays on a CPU: {len(problems.lines)} problems, "
           f"{unseen_cnt} switches unseen" + (f"; on-CPU of unswitched spans differs by up to {max(errors) / 1000:.1f} us" if errors else "") +
           (f"; {account.removed_ns() / 1e6:.3f} ms were stolen, {problems.hidden_cnt} spans with a hidden switch" if account else ""))
-    print_accuracy(log, told, account)
+    misses, widths = measure(log, told, account)
+    print_accuracy(misses, widths)
+    if options.misses:
+        keep_misses(options.misses, misses, widths)
     return 1 if problems.lines else 0
 
 

@@ -204,6 +204,11 @@ ends_with_the_last_that_was_named() {
 	return 0
 }
 
+# uses_memory NAME: if that was asked for, some spans were marked in shared memory
+uses_memory() {
+	[ -z "${TXTRACE_MARKS:-}" ] || "$reader" report --cost --json "$tmp/$1.txtrace" | jq -e '.cost.classes.span.in_memory > 0' >/dev/null || fail "nothing was marked in shared memory"
+}
+
 # ---- rules ----
 
 # present_and_future NAME COPY OPTION...: one process of the program COPY runs already, another comes
@@ -222,7 +227,8 @@ present_and_future() {
 	export_log "$tmp/$name.txtrace" || return
 	[ "$(grep -c '"traced":true' "$tmp/$name.future")" -gt 0 ] || fail "the process that came is not traced" || return
 	[ "$(spans_of "$tmp/$name.txtrace" $pid)" -gt 0 ] || fail "the process that ran has no spans" || return
-	[ "$(grep '"type":"process"' "$tmp/$name.txtrace.jsonl" | grep -c '"exit":true')" = 2 ] || fail "not two processes are told"
+	[ "$(grep '"type":"process"' "$tmp/$name.txtrace.jsonl" | grep -c '"exit":true')" = 2 ] || fail "not two processes are told" || return
+	uses_memory "$name"
 }
 
 by_comm() {
@@ -267,7 +273,7 @@ by_all() {
 	"$tmp/of_all_too" --repeat 5 --output "$tmp/all.truth" || fail "the program that came is not traced" || return
 	kill $pid
 	wait $pid
-	end_tracer && export_log "$tmp/all.txtrace" || return
+	end_tracer && export_log "$tmp/all.txtrace" && uses_memory all || return
 	[ "$(spans_of "$tmp/all.txtrace" $pid)" -gt 0 ] || fail "the process that ran has no spans" || return
 	grep '"pid":'"$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' "$tmp/all.truth" | head -n 1)"'[,}]' "$tmp/all.txtrace.jsonl" | grep '"type":"span"' | wc -l | grep -qx 5 ||
 		fail "the program that came has not its 5 spans"
@@ -295,7 +301,7 @@ by_cgroup() {
 	end_tracer && export_log "$tmp/$name.txtrace" || return
 	[ "$(spans_of "$tmp/$name.txtrace" $inner)" -gt 0 ] || fail "who was in it has no spans" || return
 	[ "$(spans_of "$tmp/$name.txtrace" $other)" = 0 ] || fail "who was not in it has spans" || return
-	counts "$tmp/$name.txtrace" child 20
+	counts "$tmp/$name.txtrace" child 20 && uses_memory "$name"
 }
 
 # Who moves in and becomes another program at that moment: the recorder looks at it in the midst of its exec.

@@ -136,6 +136,16 @@ void mark_records_count(struct mark_counts *counts, const struct queued_mark *ma
 	counts->slots[kind] += 1 + (mark->text_length + MARK_PIECE_BYTES - 1) / MARK_PIECE_BYTES;
 }
 
+void mark_records_count_lost(struct mark_counts *counts, uint32_t kind, uint64_t cnt)
+{
+	for (size_t i = 1; kind && i < SHAPE_CNT; i++) {
+		if (!shapes[i].wire_kind || (i & (MARK_LOST_KINDS - 1)) != kind)
+			continue;
+		counts->marks[shapes[i].wire_kind] += cnt;
+		counts->slots[shapes[i].wire_kind] += cnt;
+	}
+}
+
 uint64_t mark_records_kinds(uint32_t kind)
 {
 	uint64_t kinds = 0;

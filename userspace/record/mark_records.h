@@ -17,7 +17,7 @@ struct mark_records {
 	void *context;
 };
 
-/* Marks in memory, by the kind of record that they became. */
+/* Marks in memory, by the kind of record that they became, or would have. */
 struct mark_counts {
 	uint64_t marks[WIRE_KIND_COUNT];
 	uint64_t slots[WIRE_KIND_COUNT]; /* with those of their texts */
@@ -26,6 +26,9 @@ struct mark_counts {
 bool mark_records_knows(uint8_t kind); /* of enum mark_kind */
 
 void mark_records_count(struct mark_counts *counts, const struct queued_mark *mark);
+
+/* That found no room, of this kind (its lowest five bits; 0, not known: counts nowhere). Each took as long as a slot. */
+void mark_records_count_lost(struct mark_counts *counts, uint32_t kind, uint64_t cnt);
 
 /* A bit for each kind of record that marks of this kind become (its lowest five bits; 0: any kind). */
 uint64_t mark_records_kinds(uint32_t kind);

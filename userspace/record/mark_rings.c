@@ -121,6 +121,7 @@ static int lose_marks(void *context, uint32_t tid, uint32_t kind, uint64_t cnt)
 
 	(void)tid;
 	marks->loss.kinds |= mark_records_kinds(kind);
+	mark_records_count_lost(&marks->counts, kind, cnt);
 	marks->loss.span_event_cnt += cnt;
 	marks->stats.lost_cnt += cnt;
 	return 0;

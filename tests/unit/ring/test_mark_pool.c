@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,15 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "../skip.h"
 #include "base/seeded_random.h"
-#include "ring/mark_pool.h"
-#include "txtrace.h"
+#include "pool_world.h"
 
 _Static_assert((int)MARK_BEGIN == (int)TXTRACE_MARK_BEGIN_ && (int)MARK_END == (int)TXTRACE_MARK_END_ &&
 		       (int)MARK_EVENT == (int)TXTRACE_MARK_EVENT_ &&
@@ -49,163 +45,6 @@ _Static_assert(sizeof(struct mark_pool_head) == sizeof(struct txtrace_pool_) &&
 		       offsetof(struct mark_lane, lost) == offsetof(struct txtrace_lane_, lost) &&
 		       offsetof(struct mark_lane, slots) == offsetof(struct txtrace_lane_, slots),
 	       "the reader has the program's layout");
-
-#define SEEN_MAX 4096
-
-struct seen {
-	uint32_t tid;
-	uint8_t kind;
-	bool is_truncated;
-	bool is_unreadable;
-	uint64_t id;
-	uint64_t name;
-	uint64_t value;
-	char text[32];
-	uint32_t text_length;
-};
-
-static struct world {
-	struct txtrace_pool_ *memory;
-	struct mark_pool *pool;
-	uint32_t own_place; /* of this thread's lane */
-	uint64_t now_ns;
-	struct seen seen[SEEN_MAX]; /* the first ones */
-	size_t cnt;
-	uint64_t cnt_of[256];
-	uint64_t lost_of[MARK_LOST_KINDS];
-	uint64_t last_counter;
-	bool is_in_order;
-} world;
-
-static int take(void *context, const struct mark *mark)
-{
-	struct seen *seen = &world.seen[world.cnt];
-
-	(void)context;
-	world.cnt_of[mark->kind]++;
-	world.is_in_order &= mark->counter >= *mark->last_ns;
-	*mark->last_ns = mark->counter;
-	if (world.cnt == SEEN_MAX)
-		return 0;
-	world.cnt++;
-	*seen = (struct seen){ .tid = mark->tid,
-			       .kind = mark->kind,
-			       .is_truncated = mark->is_truncated,
-			       .is_unreadable = mark->is_unreadable,
-			       .id = mark->id,
-			       .name = mark->name,
-			       .value = mark->value,
-			       .text_length = mark->text_length };
-	if (mark->text)
-		memcpy(seen->text, mark->text,
-		       mark->text_length < sizeof(seen->text) ? mark->text_length : sizeof(seen->text) - 1);
-	return 0;
-}
-
-static int lose(void *context, uint32_t tid, uint32_t kind, uint64_t cnt)
-{
-	(void)context;
-	(void)tid;
-	world.lost_of[kind] += cnt;
-	return 0;
-}
-
-static const struct mark_pool_sink sink = { .take = take, .lose = lose };
-
-/* As the probe tells it: the lanes that somebody has, by their places. */
-static void find_lanes(void)
-{
-	for (uint32_t chunk = MARK_HEAD_CHUNKS; chunk < world.memory->chunk_cnt; chunk++) {
-		if (world.memory->chunks[chunk] != MARK_CHUNK_LANES)
-			continue;
-		for (uint32_t i = 0; i < MARK_PLACES_IN_CHUNK; i++) {
-			uint32_t place = chunk * MARK_PLACES_IN_CHUNK + i;
-
-			if (MARK_END_PLACE(txtrace_lane_at_(world.memory, place)->position)) {
-				assert_int_equal(mark_pool_add_lane(world.pool, place, place, world.now_ns),
-						 0);
-				world.own_place = world.own_place ? world.own_place : place;
-			}
-		}
-	}
-}
-
-static void drain(void)
-{
-	find_lanes();
-	world.now_ns += 1000;
-	assert_int_equal(mark_pool_drain(world.pool, world.now_ns, &sink), 0);
-}
-
-static void forget_seen(void)
-{
-	world.cnt = 0;
-	memset(world.cnt_of, 0, sizeof(world.cnt_of));
-	memset(world.lost_of, 0, sizeof(world.lost_of));
-	world.is_in_order = true;
-}
-
-/* The descriptor that the recorder gets from the kernel for another process. */
-static int open_own(uintptr_t address)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx", (unsigned long)address,
-		 (unsigned long)(address + MARK_POOL_BYTES));
-	return open(path, O_RDWR | O_CLOEXEC);
-}
-
-static uintptr_t find_pool(void)
-{
-	unsigned long start, end, found = 0;
-	char line[512];
-	FILE *maps = fopen("/proc/self/maps", "re");
-
-	while (maps && fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%lx-%lx", &start, &end) == 2 && end - start == MARK_POOL_BYTES &&
-		    strstr(line, "/dev/zero"))
-			found = start;
-	fclose(maps);
-	return found;
-}
-
-/* The first mark goes to the probe, the second one makes the pool; from acceptance on there are lanes. */
-static int open_world(void **state)
-{
-	uintptr_t address;
-	int fd;
-
-	(void)state;
-	txtrace_switches = TXTRACE_RING_SWITCH_;
-	for (int i = 0; i < 2; i++)
-		TXTRACE_END(1);
-	address = find_pool();
-	fd = open_own(address);
-	if (fd < 0)
-		return 0; /* each test is skipped */
-	world.memory = (struct txtrace_pool_ *)address;
-	world.now_ns = 1000000;
-	assert_int_equal(mark_pool_open(&world.pool, fd), 0);
-	mark_pool_accept(world.pool);
-	TXTRACE_END(1);
-	find_lanes();
-	return 0;
-}
-
-static int close_world(void **state)
-{
-	(void)state;
-	mark_pool_close(world.pool);
-	return 0;
-}
-
-#define NEED_POOL()                                                                   \
-	do {                                                                          \
-		if (!world.pool)                                                      \
-			skip_because("this process may not open what it has mapped"); \
-		drain();                                                              \
-		forget_seen();                                                        \
-	} while (0)
 
 static uint64_t address_of(const char *literal)
 {
@@ -279,11 +118,6 @@ static void each_kind_comes(void **state)
 	assert_int_equal(world.seen[0].name, address_of((const char *)(uintptr_t)world.seen[0].name));
 }
 
-static uint64_t chunks_in_use(void)
-{
-	return world.memory->taken_cnt - world.memory->given_cnt;
-}
-
 /* More marks than there is room for, read in between: the same few chunks are used again and again. */
 static void chunks_are_used_again(void **state)
 {
@@ -332,6 +166,84 @@ static void overload_is_counted(void **state)
 	TXTRACE_EVENT(1, "room again");
 	drain();
 	assert_int_equal(world.cnt_of[MARK_EVENT] + world.lost_of[MARK_EVENT], cnt + 1);
+}
+
+#define CROWD 4
+#define CROWD_MARKS 200000u
+
+/* What each of them marks, by its number; and what of that was received and lost. */
+static struct crowd {
+	uint64_t received[CROWD][256];
+	uint64_t lost[CROWD][MARK_LOST_KINDS];
+	uint32_t places[CROWD]; /* of their lanes; that of each is known by the ids of what is received */
+} crowd;
+
+static void *mark_much(void *context)
+{
+	const uint64_t number = *(const uint64_t *)context;
+
+	for (uint64_t i = 0; i < CROWD_MARKS * (number + 1); i++) {
+		TXTRACE_EVENT(number + 1, "much");
+		if (i % 2)
+			TXTRACE_COUNTER("much", (int64_t)number);
+		if (i % 4 == number)
+			TXTRACE_ENTER(number + 1);
+	}
+	return NULL;
+}
+
+static int take_of_crowd(void *context, const struct mark *mark)
+{
+	const uint64_t number = mark->kind == MARK_COUNTER ? mark->value : mark->id - 1;
+
+	(void)context;
+	assert_true(number < CROWD);
+	assert_true(!crowd.places[number] || crowd.places[number] == mark->tid);
+	crowd.places[number] = mark->tid;
+	crowd.received[number][mark->kind]++;
+	return 0;
+}
+
+static int lose_of_crowd(void *context, uint32_t tid, uint32_t kind, uint64_t cnt)
+{
+	(void)context;
+	for (int number = 0; number < CROWD; number++)
+		if (crowd.places[number] == tid) {
+			crowd.lost[number][kind] += cnt;
+			return 0;
+		}
+	fail_msg("a thread that has marked nothing has lost something");
+	return 0;
+}
+
+/* Nobody reads until all have marked more than there is room for: of each thread and kind, sent is received and lost. */
+static void overload_is_counted_by_thread(void **state)
+{
+	const struct mark_pool_sink of_crowd = { .take = take_of_crowd, .lose = lose_of_crowd };
+	uint64_t numbers[CROWD], lost_cnt = 0;
+	pthread_t threads[CROWD];
+
+	(void)state;
+	NEED_POOL();
+	for (uint64_t i = 0; i < CROWD; i++) {
+		numbers[i] = i;
+		assert_int_equal(pthread_create(&threads[i], NULL, mark_much, &numbers[i]), 0);
+	}
+	for (int i = 0; i < CROWD; i++)
+		pthread_join(threads[i], NULL);
+	find_lanes();
+	assert_int_equal(mark_pool_drain(world.pool, world.now_ns += 1000, &of_crowd), 0);
+	for (uint64_t i = 0; i < CROWD; i++) {
+		const uint64_t sent = CROWD_MARKS * (i + 1);
+
+		assert_int_equal(crowd.received[i][MARK_EVENT] + crowd.lost[i][MARK_EVENT], sent);
+		assert_int_equal(crowd.received[i][MARK_COUNTER] + crowd.lost[i][MARK_COUNTER], sent / 2);
+		assert_int_equal(crowd.received[i][MARK_ENTER] + crowd.lost[i][MARK_ENTER], sent / 4);
+		lost_cnt += crowd.lost[i][MARK_EVENT];
+		mark_pool_end_thread(world.pool, crowd.places[i], world.now_ns);
+	}
+	assert_true(lost_cnt > CROWD_MARKS);
+	drain();
 }
 
 static void *mark_twice(void *context)
@@ -520,53 +432,6 @@ static void texts_within_a_text(void **state)
 	assert_int_equal(world.seen[20].text_length, 48);
 }
 
-static volatile sig_atomic_t is_over;
-static uint64_t handled_cnt;
-
-static void mark_in_handler(int signal)
-{
-	(void)signal;
-	if (is_over)
-		return;
-	TXTRACE_TAG(7, "a text of the handler's");
-	handled_cnt++;
-}
-
-/*
- * A signal handler marks in between, at any instruction: nothing is lost,
- * nothing mixed up, no chunk goes astray.
- */
-static void handler_marks_in_between(void **state)
-{
-	struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { { 0, 0 }, { 0, 0 } };
-	const char *text = "the text of the thread, in pieces: one, two, three";
-	uint64_t cnt = 0;
-
-	(void)state;
-	NEED_POOL();
-	handled_cnt = 0;
-	is_over = 0;
-	signal(SIGALRM, mark_in_handler);
-	setitimer(ITIMER_REAL, &often, NULL);
-	for (; cnt < 200000 || handled_cnt < 2000; cnt++) {
-		TXTRACE_TAG(6, text);
-		if (cnt % 1000 == 0)
-			drain();
-	}
-	is_over = 1;
-	setitimer(ITIMER_REAL, &never, NULL);
-	signal(SIGALRM, SIG_DFL);
-	drain();
-	assert_int_equal(world.cnt_of[MARK_TAG] + world.lost_of[MARK_TAG & 31], cnt + handled_cnt);
-	assert_int_equal(world.lost_of[0], 0);
-	for (size_t i = 0; i < world.cnt; i++) {
-		assert_false(world.seen[i].is_unreadable);
-		assert_int_equal(world.seen[i].text_length,
-				 strlen(world.seen[i].id == 6 ? text : "a text of the handler's"));
-	}
-	assert_true(chunks_in_use() <= 3);
-}
-
 static int count(void *context, const struct mark *mark)
 {
 	uint64_t *cnt = context;
@@ -694,9 +559,9 @@ int main(void)
 		cmocka_unit_test(each_kind_comes),
 		cmocka_unit_test(chunks_are_used_again),
 		cmocka_unit_test(overload_is_counted),
+		cmocka_unit_test(overload_is_counted_by_thread),
 		cmocka_unit_test(threads_come_and_go),
 		cmocka_unit_test(texts_within_a_text),
-		cmocka_unit_test(handler_marks_in_between),
 		cmocka_unit_test(missing_slot_is_given_up),
 		cmocka_unit_test(missing_slots_are_given_up_together),
 		cmocka_unit_test(reader_follows_another),
