@@ -359,6 +359,8 @@ struct txtrace_summary {
 	uint64_t late_cnt;        /* events that came behind the merge's watermark */
 	uint64_t anomaly_cnt[TXTRACE_ANOMALY_COUNT];
 	uint64_t left_out_cnt[TXTRACE_LEFT_OUT_COUNT];
+	uint64_t memory_process_cnt; /* processes whose marks were read in shared memory */
+	uint64_t unread_process_cnt; /* whose memory could not be read: they mark through probes */
 };
 
 /*

@@ -34,7 +34,8 @@ turns_are_whole() { # turns_are_whole LOG CNT
 all_of_a_short_program() {
 	"$recorder" -q -o "$tmp/short.txtrace" -- "$programs/counted" --turns 20000 --progress "$tmp/short.progress" || fail "ended with $?" || return
 	turns_are_whole "$tmp/short.txtrace" 20000 || return
-	"$reader" info "$tmp/short.txtrace" | grep -q '^options .*; marks through shared memory$' || fail "the log does not say how its marks came"
+	"$reader" info "$tmp/short.txtrace" | grep -q '^options .*; marks through shared memory$' || fail "the log does not say how its marks came" || return
+	"$reader" info "$tmp/short.txtrace" | grep -q '^marks *read in shared memory: 1 process$' || fail "$("$reader" info "$tmp/short.txtrace" | grep '^marks')"
 }
 
 # The log has each span that had ended when the program was killed, and at most one more.
@@ -97,6 +98,7 @@ recorders_follow_each_other() {
 	wait_for 60 is_recording $killed_pid
 	"$recorder" -q -d 1s -o "$tmp/beside.txtrace" -p $pid 2>"$tmp/beside" || status=1
 	grep -q "another recorder reads the marks of process $pid in shared memory" "$tmp/beside" || fail "the second one says nothing: $(cat "$tmp/beside")" || status=1
+	"$reader" info "$tmp/beside.txtrace" | grep -q '^marks *read in shared memory: 0 processes; not readable: 1 process$' || fail "$("$reader" info "$tmp/beside.txtrace" | grep '^marks')" || status=1
 	"$recorder" --marks auto -q -d 1s -o "$tmp/probed.txtrace" -p $pid || status=1
 	"$reader" info "$tmp/probed.txtrace" | grep -q '^options .*; marks through probes: another recorder reads' && [ "$(spans_of "$tmp/probed.txtrace" turn)" -gt 20 ] ||
 		fail "with auto it does not use probes: $(spans_of "$tmp/probed.txtrace" turn) spans, $("$reader" info "$tmp/probed.txtrace" | grep '^options')" || status=1
@@ -139,7 +141,7 @@ forged_times_are_lost() {
 	"$recorder" -q -o "$log" -- "$programs/forged_times" >"$tmp/forged.said" 2>/dev/null || fail "ended with $?" || return
 	"$reader" verify "$log" >"$tmp/forged.verified" || fail "$(cat "$tmp/forged.verified")" || return
 	forged=$(jq .events "$tmp/forged.said")
-	[ "$forged" -gt 40 ] || fail "only $forged of 50 could be forged" || return
+	[ "$forged" -gt 10 ] || fail "only $forged of 50 could be forged" || return
 	[ "$("$reader" sql --csv "$log" "SELECT lost_cnt FROM summaries" | tail -n 1)" = "$forged" ] || fail "not $forged were lost" || return
 	[ "$("$reader" sql --csv "$log" "SELECT count(*) FROM instants WHERE name = 'true'" | tail -n 1)" = 1000 ] || fail "not all true ones are there" || return
 	[ "$("$reader" sql --csv "$log" "SELECT count(*) FROM instants WHERE name = 'forged'" | tail -n 1)" = $((1000 - forged)) ] || fail "a forged one is there" || return

@@ -106,6 +106,7 @@ children_mark() {
 	[ "$(ask "$log" "SELECT sum(name = 'by vfork'), sum(name = 'behind'), count(DISTINCT tid) FROM instants i WHERE span IN (SELECT id FROM spans WHERE label = 'parent' AND unfinished = 0 AND tid = i.tid)")" = 200,200,1 ] ||
 		fail "not what the children of vfork marked" || return
 	[ "$(ask "$log" "SELECT sum(label = 'parent'), sum(label = 'forked'), count(DISTINCT pid) FROM spans")" = 200,20,21 ] || fail "not 200 spans of the parent and one of each child" || return
+	"$reader" info --json "$log" | jq -e '.shared_memory == { memory_processes: 1, unread_processes: 0 }' >/dev/null || fail "of the log: $("$reader" info "$log" | grep '^marks')" || return
 	[ "$(in_memory "$log" mark | cut -d ' ' -f 2)" -ge 400 ] && [ "$(ask "$log" "SELECT lost_cnt FROM summaries")" = 0 ] || fail "marks, and those in memory: $(in_memory "$log" mark)"
 }
 

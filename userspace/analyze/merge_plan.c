@@ -163,6 +163,8 @@ void merge_summary_add(struct txtrace_summary *sum, const struct txtrace_summary
 	increase(&sum->lost_cnt, summary->lost_cnt);
 	increase(&sum->lost_clocks_cnt, summary->lost_clocks_cnt);
 	increase(&sum->late_cnt, summary->late_cnt);
+	increase(&sum->memory_process_cnt, summary->memory_process_cnt);
+	increase(&sum->unread_process_cnt, summary->unread_process_cnt);
 	for (unsigned int i = 0; i < TXTRACE_ANOMALY_COUNT; i++)
 		increase(&sum->anomaly_cnt[i], summary->anomaly_cnt[i]);
 	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)

@@ -58,11 +58,16 @@ struct ending {
 	uint32_t tgid;
 	uint32_t tid;
 	uint64_t time_ns;
+	bool is_exit; /* of the process */
 };
+
+/* For each process that was counted, in a map. */
+static char process_is_read, process_is_unread;
 
 struct mark_rings {
 	struct mark_rings_options options;
 	struct id_map pools; /* address, tgid -> struct process_pool */
+	struct id_map processes; /* 0, tgid -> how its memory was counted */
 	struct counter_clock clock;
 	struct mark_queue *queue; /* what was taken out of the pools */
 	struct mark_join *join;
@@ -99,6 +104,7 @@ struct mark_rings *mark_rings_new(const struct mark_rings_options *options)
 	marks->options = *options;
 	marks->end_ns = UINT64_MAX;
 	id_map_init(&marks->pools);
+	id_map_init(&marks->processes);
 	counter_clock_init(&marks->clock);
 	marks->queue = mark_queue_new();
 	marks->join = mark_join_new(push_record, marks);
@@ -281,6 +287,21 @@ static int add_pool(struct mark_rings *marks, struct process_pool **result, uint
 	return 0;
 }
 
+/* As one of the processes of the summary. Of several pools of a process, one that is read decides. */
+static int count_process(struct mark_rings *marks, uint32_t tgid, bool is_read)
+{
+	const char *counted = id_map_get(&marks->processes, 0, tgid);
+
+	if (counted && (counted == &process_is_read || !is_read))
+		return 0;
+	if (id_map_put(&marks->processes, 0, tgid, is_read ? &process_is_read : &process_is_unread))
+		return -ENOMEM;
+	marks->stats.unread_process_cnt += !is_read;
+	marks->stats.unread_process_cnt -= counted != NULL;
+	marks->stats.memory_process_cnt += is_read;
+	return 0;
+}
+
 /* One that is there, or a new one, which is opened and accepted, if that is possible. As add_pool(). */
 static int get_pool(struct mark_rings *marks, struct process_pool **result, uint32_t tgid, uint64_t address,
 		    uint64_t time_ns)
@@ -304,10 +325,9 @@ static int get_pool(struct mark_rings *marks, struct process_pool **result, uint
 	err = open_pool(marks, *result);
 	if (err == -EBUSY && marks->options.tell_busy)
 		marks->options.tell_busy(marks->options.context, tgid);
-	if (err)
-		return 0;
-	mark_pool_accept((*result)->pool);
-	return 0;
+	if (!err)
+		mark_pool_accept((*result)->pool);
+	return count_process(marks, tgid, !err);
 }
 
 void mark_rings_see(struct mark_rings *marks, uint32_t tgid, uint64_t address)
@@ -337,7 +357,7 @@ static int hear_pool(struct mark_rings *marks, const struct wire_pool *wire)
  * these are read one after the other: it has its effect once all were read.
  */
 static int hear_end(struct mark_rings *marks, const struct wire_header *header, uint32_t tid,
-		    uint64_t address)
+		    uint64_t address, bool is_exit)
 {
 	struct ending *endings = array_grow(marks->endings, &marks->ending_room, marks->ending_cnt,
 					    sizeof(*endings));
@@ -346,7 +366,11 @@ static int hear_end(struct mark_rings *marks, const struct wire_header *header, 
 		return -ENOMEM;
 	marks->endings = endings;
 	marks->endings[marks->ending_cnt++] = (struct ending){
-		.address = address, .tgid = header->tgid, .tid = tid, .time_ns = header->time_ns
+		.address = address,
+		.tgid = header->tgid,
+		.tid = tid,
+		.time_ns = header->time_ns,
+		.is_exit = is_exit,
 	};
 	return 0;
 }
@@ -366,6 +390,8 @@ static void end_one(struct mark_rings *marks, const struct ending *ending)
 		if (pool->pool && (ending->tid || ending->address))
 			mark_pool_end_thread(pool->pool, ending->tid, ending->time_ns);
 	}
+	if (ending->is_exit)
+		id_map_remove(&marks->processes, 0, ending->tgid);
 	if (ending->tid)
 		mark_join_forget(marks->join, ending->tid, ending->time_ns);
 }
@@ -378,17 +404,17 @@ int mark_rings_hear(struct mark_rings *marks, const void *record, size_t size)
 	if (header->kind == WIRE_POOL && size >= sizeof(struct wire_pool)) {
 		const struct wire_pool *pool = record;
 
-		return pool->lane == WIRE_POOL_GONE ? hear_end(marks, header, 0, pool->address)
+		return pool->lane == WIRE_POOL_GONE ? hear_end(marks, header, 0, pool->address, false)
 						    : hear_pool(marks, pool);
 	}
 	if (header->kind == WIRE_STAY && size >= sizeof(struct wire_stay))
 		return mark_join_stay(marks->join, record);
 	if (header->kind == WIRE_THREAD_EXIT)
-		return hear_end(marks, header, header->tid, 0);
+		return hear_end(marks, header, header->tid, 0, false);
 	if (header->kind == WIRE_EXEC ||
 	    (header->kind == WIRE_PROCESS && size >= sizeof(*process) &&
 	     (process->change == WIRE_PROCESS_EXITED || process->change == WIRE_PROCESS_LEFT)))
-		return hear_end(marks, header, 0, 0);
+		return hear_end(marks, header, 0, 0, header->kind != WIRE_EXEC);
 	return 0;
 }
 
@@ -551,6 +577,7 @@ void mark_rings_free(struct mark_rings *marks)
 		free_pool(pool);
 	}
 	id_map_release(&marks->pools);
+	id_map_release(&marks->processes);
 	free(marks->endings);
 	mark_queue_free(marks->queue);
 	mark_join_free(marks->join);

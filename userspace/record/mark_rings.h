@@ -76,6 +76,8 @@ uint64_t mark_rings_watermark_ns(const struct mark_rings *marks);
 struct mark_rings_stats {
 	uint64_t taken_cnt; /* marks */
 	uint64_t lost_cnt;
+	uint64_t memory_process_cnt; /* processes with a pool that was opened */
+	uint64_t unread_process_cnt; /* others, with one that could not be opened */
 };
 
 void mark_rings_stats(const struct mark_rings *marks, struct mark_rings_stats *stats);

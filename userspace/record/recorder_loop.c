@@ -206,6 +206,8 @@ static void add_marks(const struct mark_rings *marks, struct txtrace_summary *su
 	summary->sent_cnt += stats.taken_cnt + stats.lost_cnt;
 	summary->received_cnt += stats.taken_cnt;
 	summary->lost_cnt += stats.lost_cnt;
+	summary->memory_process_cnt = stats.memory_process_cnt;
+	summary->unread_process_cnt = stats.unread_process_cnt;
 }
 
 void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summary, uint64_t now_ns)

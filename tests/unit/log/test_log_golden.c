@@ -600,7 +600,7 @@ static const struct txtrace_record flight[] = {
 		    .ledger = { .on_cpu_ns = 1930, .blocked_ns = { 570 } },
 		    .label = STRING("commit") } },
 	{ .kind = TXTRACE_RECORD_SUMMARY,
-	  .summary = { MOMENT(4000), 9, 9, 0, 0, 0, { 0 }, { 100, 20, 3, 0, 480 } } },
+	  .summary = { MOMENT(4000), 9, 9, 0, 0, 0, { 0 }, { 100, 20, 3, 0, 480 }, 0, 0 } },
 	{ .kind = TXTRACE_RECORD_TRIGGER,
 	  .trigger = { MOMENT(3500), 11, 7, 7, TXTRACE_TRIGGER_SPAN, false, 2,
 		       STRING("label=commit and wall>2us"), STRING("commit"), 0 } },

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A program that marks, which is this one, and a reader of its pool. Each test includes this once, beside the headers of cmocka. */
+/*
+ * A program that marks, which is this one, and a reader of its pool. Each test
+ * includes this once, behind the headers of cmocka.
+ */
 #ifndef POOL_WORLD_H
 #define POOL_WORLD_H
 

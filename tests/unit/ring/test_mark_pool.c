@@ -216,7 +216,7 @@ static int lose_of_crowd(void *context, uint32_t tid, uint32_t kind, uint64_t cn
 	return 0;
 }
 
-/* Nobody reads until all have marked more than there is room for: of each thread and kind, sent is received and lost. */
+/* Nobody reads before all have marked more than finds room: by thread and kind, sent is received and lost. */
 static void overload_is_counted_by_thread(void **state)
 {
 	const struct mark_pool_sink of_crowd = { .take = take_of_crowd, .lose = lose_of_crowd };

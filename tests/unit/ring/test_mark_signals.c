@@ -139,7 +139,7 @@ static uint32_t count_lane_chunks(void)
 	return cnt;
 }
 
-/* Every chunk is free, has lanes, or is the one in which the thread marks, which is told apart from one that went astray. */
+/* Every chunk is free, has lanes, or is the one in which the thread marks. */
 static void no_chunk_is_astray(void)
 {
 	assert_true(chunks_in_use() <= 1);
@@ -147,7 +147,7 @@ static void no_chunk_is_astray(void)
 			 world.memory->chunk_cnt);
 }
 
-/* The change from a full chunk to the next is interrupted at any of its instructions, by others that change chunks. */
+/* The change to the next chunk is interrupted at any of its instructions, by others that change chunks. */
 static void chunk_switches_are_interrupted(void **state)
 {
 	struct sigaction step = { .sa_sigaction = on_step, .sa_flags = SA_SIGINFO };
@@ -175,7 +175,7 @@ static void chunk_switches_are_interrupted(void **state)
 	assert_int_equal(world.cnt_of[MARK_EVENT], steps.marked_cnt);
 	for (uint32_t kind = 0; kind < MARK_LOST_KINDS; kind++)
 		assert_int_equal(world.lost_of[kind], 0);
-	print_message("# MEASURED %llu interrupted switches, %u chunks after a hundredth of them, %u at last\n",
+	print_message("# MEASURED %llu interrupted switches, %u chunks after 1 of 100, %u at last\n",
 		      (unsigned long long)steps.switched_cnt, chunk_cnt, world.memory->chunk_cnt);
 }
 #else

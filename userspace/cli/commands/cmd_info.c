@@ -88,6 +88,30 @@ static void add_header(struct table *table, const struct txtrace_log_info *info)
 	text_release(&text);
 }
 
+static void append_processes(struct text *text, uint64_t cnt)
+{
+	char count[UNITS_SIZE];
+
+	text_append_format(text, "%s process%s", units_format_count(count, cnt), cnt == 1 ? "" : "es");
+}
+
+/* The options say which way was wanted; not every process may have gone it. */
+static void add_marks(struct table *table, const struct txtrace_summary *summary)
+{
+	struct text text = { 0 };
+
+	if (!summary->memory_process_cnt && !summary->unread_process_cnt)
+		return;
+	text_append(&text, "read in shared memory: ");
+	append_processes(&text, summary->memory_process_cnt);
+	if (summary->unread_process_cnt) {
+		text_append(&text, "; not readable: ");
+		append_processes(&text, summary->unread_process_cnt);
+	}
+	add(table, "marks", text_string(&text));
+	text_release(&text);
+}
+
 static void add_times(struct table *table, const struct txtrace_log_info *info,
 		      const struct log_census *census)
 {
@@ -217,6 +241,7 @@ static int print_text(struct cli *cli, const struct log_input *input, const stru
 	add_size(table, log_input_total_bytes(input), &input->census);
 	add_counts(table, &input->census);
 	table_line(table, "");
+	add_marks(table, &input->census.summary);
 	cost_add_totals(table, costs);
 	capture_add_losses(table, &input->census);
 	err = screen_print_table(&cli->out, table);

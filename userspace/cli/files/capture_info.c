@@ -395,6 +395,18 @@ static void left_out_json(struct json *json, const struct txtrace_summary *summa
 	json_object_end(json);
 }
 
+/* Only if marks were read in memory, or should have been. */
+static void shared_memory_json(struct json *json, const struct txtrace_summary *summary)
+{
+	if (!summary->memory_process_cnt && !summary->unread_process_cnt)
+		return;
+	json_name(json, "shared_memory");
+	json_object_begin(json);
+	json_member_u64(json, "memory_processes", summary->memory_process_cnt);
+	json_member_u64(json, "unread_processes", summary->unread_process_cnt);
+	json_object_end(json);
+}
+
 static void incomplete_json(struct json *json, const struct log_census *census)
 {
 	json_member_bool(json, "complete", log_census_is_complete(census));
@@ -410,6 +422,7 @@ static void incomplete_json(struct json *json, const struct log_census *census)
 		json_member_u64(json, txtrace_anomaly_name(i), census->summary.anomaly_cnt[i]);
 	json_object_end(json);
 	left_out_json(json, &census->summary);
+	shared_memory_json(json, &census->summary);
 	json_member_u64(json, "unbalanced_ledgers", census->unbalanced_cnt);
 	json_name(json, "damage");
 	json_object_begin(json);

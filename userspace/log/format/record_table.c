@@ -245,6 +245,7 @@ static const struct record_field open_span_fields[] = {
 	F(summary.left_out_cnt[TXTRACE_LEFT_OUT_##number], "left_out_" name, COUNT, OMIT_0,                 \
 	  .group = "left_out", .entry = name, PLAIN(15 + TXTRACE_LEFT_OUT_##number)),
 _Static_assert(TXTRACE_ANOMALY_COUNT == 9, "a new anomaly is a new field of the log behind all others");
+_Static_assert(TXTRACE_LEFT_OUT_COUNT == 5, "so is a new reason to leave something out");
 
 static const struct record_field summary_fields[] = {
 	F(summary.time_ns, "time_ns", TIME),
@@ -254,7 +255,9 @@ static const struct record_field summary_fields[] = {
 	F(summary.lost_clocks_cnt, "lost_clocks_cnt", COUNT, PLAIN(4)),
 	F(summary.late_cnt, "late_cnt", COUNT, PLAIN(5)),
 	ANOMALIES(ANOMALY_FIELD) /* 6 to 14 */
-	LEFT_OUTS(LEFT_OUT_FIELD) /* from 15 on */
+	LEFT_OUTS(LEFT_OUT_FIELD) /* 15 to 19 */
+	F(summary.memory_process_cnt, "memory_process_cnt", COUNT, OMIT_0, PLAIN(20)),
+	F(summary.unread_process_cnt, "unread_process_cnt", COUNT, OMIT_0, PLAIN(21)),
 };
 
 #define PLUS_1(kind, name) +1
@@ -464,7 +467,7 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_SUMMARY] = {
 		KIND(summary, "summary", "summaries", "the recorder's own counts"),
 		.time = AT(summary.time_ns),
-		IN_LOG(15 + TXTRACE_LEFT_OUT_COUNT, V, [1 ... 14 + TXTRACE_LEFT_OUT_COUNT] = S),
+		IN_LOG(17 + TXTRACE_LEFT_OUT_COUNT, V, [1 ... 16 + TXTRACE_LEFT_OUT_COUNT] = S),
 	},
 	[TXTRACE_RECORD_DROPPED] = {
 		KIND(dropped, "dropped", "dropped", "records that were not written"),
