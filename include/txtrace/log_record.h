@@ -529,6 +529,12 @@ struct txtrace_process {
 	struct txtrace_string exe;     /* its path, as the process sees it; empty: not known, or as before */
 	/* the arguments, separated by spaces, cut off if long; empty: not known */
 	struct txtrace_string command;
+	/*
+	 * by its cgroup, when it began to be traced or at its last exec: the id of the container and the uid
+	 * of the Kubernetes pod that it is in; empty: none, or not known
+	 */
+	struct txtrace_string container;
+	struct txtrace_string pod;
 };
 
 enum txtrace_trigger_cause { /* why a flight recorder wrote its memory to a file */

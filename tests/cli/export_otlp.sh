@@ -20,6 +20,12 @@ every_span() {
 	compare spans "$tmp/$1.otlp.jsonl" "$tmp/$1.jsonl"
 }
 
+# One process is in a container, and in a pod; of the others nothing is known.
+containers_are_told() {
+	jq -s -e '[.[].resourceSpans[].resource.attributes | map({ (.key): .value.stringValue }) | add | [.["container.id"], .["k8s.pod.uid"]]] | unique ==
+		[[null, null], ["0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "12345678-9abc-def0-1234-56789abcdef0"]]' "$tmp/traces.otlp.jsonl" >/dev/null || fail "$(head -c 1000 "$tmp/traces.otlp.jsonl")"
+}
+
 # Which spans share a trace, and with whose id: the hashes themselves are worked out in `spans`.
 traces_are_known() {
 	compare traces "$tmp/traces.otlp.jsonl" >"$tmp/traces.got" || return
@@ -178,6 +184,7 @@ for name in $names; do
 	check "$name: every span with its ids, ledger and attributes" eval "export_all $name && every_span $name"
 done
 check "which spans share a trace" traces_are_known
+check "in which container and pod a process is" containers_are_told
 check "long waits, links and events" marks_are_told
 check "limits are kept, and told" limits_are_kept
 check "messages are bounded" messages_are_bounded

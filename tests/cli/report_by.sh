@@ -61,11 +61,48 @@ tracks() {
 		fail "$(jq -c '[.rows[] | [.name, .count, .wall_ns.sum]]' "$tmp/out")"
 }
 
+# A process that ends, or execs where nothing is said of it, is where it was; one that is said to be in none has left.
+containers() {
+	local first second
+	first=$(printf '1%.0s' {1..64}) second=$(printf '2%.0s' {1..64})
+	"$make_log" "$tmp/containers.txtrace" <<-END || return
+		header pid=10 capture_id="one" boot_id="b" start_monotonic_ns=1
+		process time_ns=1 pid=10 start_ns=1 seed=1 comm="a" container="$first" pod="12345678-9abc-def0-1234-56789abcdef0"
+		process time_ns=1 pid=20 start_ns=1 seed=1 comm="b" container="$first" pod="12345678-9abc-def0-1234-56789abcdef0"
+		process time_ns=1 pid=30 start_ns=1 seed=1 comm="c" container="$second"
+		process time_ns=1 pid=40 start_ns=1 seed=1 comm="d"
+		span begin_ns=1 end_ns=11 pid=10 tid=10 end_tid=10 id=1 label="q" work_ns=10 on_cpu_ns=10
+		process time_ns=12 pid=20 start_ns=1 exit=1 comm="b"
+		span begin_ns=1 end_ns=21 pid=20 tid=20 end_tid=20 id=1 label="q" work_ns=20 on_cpu_ns=20
+		span begin_ns=1 end_ns=31 pid=30 tid=30 end_tid=30 id=1 label="q" work_ns=30 on_cpu_ns=30
+		process time_ns=32 pid=30 start_ns=1 comm="c"
+		span begin_ns=1 end_ns=41 pid=30 tid=30 end_tid=30 id=2 label="q" work_ns=40 on_cpu_ns=40
+		span begin_ns=1 end_ns=51 pid=40 tid=40 end_tid=40 id=1 label="q" work_ns=50 on_cpu_ns=50
+		span begin_ns=1 end_ns=61 pid=50 tid=50 end_tid=50 id=1 label="q" work_ns=60 on_cpu_ns=60
+		summary time_ns=70
+	END
+	run 0 report --by container --json containers.txtrace || return
+	[ "$(jq -c '[.rows[] | [.name, .count, .wall_ns.sum]]' "$tmp/out")" = "[[null,3,150],[\"$first\",2,30],[\"$second\",1,30]]" ] ||
+		fail "$(jq -c '[.rows[] | [.name, .count, .wall_ns.sum]]' "$tmp/out")" || return
+	run 0 report --by container containers.txtrace && grep -q '^111111111111 ' "$tmp/out" && grep -q '^(no container) ' "$tmp/out" && ! grep -q "$first" "$tmp/out" || fail "$(cat "$tmp/out")" || return
+	run 0 report --by pod --json containers.txtrace || return
+	[ "$(jq -c '[.rows[] | [.name, .count, .wall_ns.sum]]' "$tmp/out")" = '[[null,4,180],["12345678-9abc-def0-1234-56789abcdef0",2,30]]' ] ||
+		fail "$(jq -c '[.rows[] | [.name, .count, .wall_ns.sum]]' "$tmp/out")" || return
+	# pid 10 of another capture is another process
+	"$make_log" "$tmp/other_host.txtrace" <<-'END' || return
+		header pid=10 capture_id="other" boot_id="b" start_monotonic_ns=1
+		span begin_ns=1 end_ns=11 pid=10 tid=10 end_tid=10 id=1 label="q" work_ns=10 on_cpu_ns=10
+		summary time_ns=50
+	END
+	run 0 report --by container --json containers.txtrace other_host.txtrace || return
+	[ "$(jq -c '[.rows[] | .count]' "$tmp/out")" = '[4,2,1]' ] || fail "$(jq -c '[.rows[] | [.name, .count]]' "$tmp/out")"
+}
+
 same_as_default() {
 	run 0 report --json blocks.txtrace && cp "$tmp/out" "$tmp/default" && run 0 report --by label --json blocks.txtrace && cmp "$tmp/default" "$tmp/out"
 }
 
-is_no_key="option '--by' takes label, thread, process, track, trace, reason, key, key:BYTES or tag:NAME, not"
+is_no_key="option '--by' takes label, thread, process, container, pod, track, trace, reason, key, key:BYTES or tag:NAME, not"
 
 # Labels of different programs are added up, and that is said: which labels, and which programs.
 mixed_in_one_log() {
@@ -146,6 +183,7 @@ check "by reason, JSON" expects report_reason_json 0 report --by reason --json b
 check "by reason: the filter is for spans" expects report_reason_label 0 report --by reason --label commit blocks.txtrace
 check "keys, whole and in part" keys
 check "tags with a name twice, without a value, with a similar name" tags
+check "containers and pods" containers
 check "tracks that the program named; else threads" tracks
 check "by label is the default" same_as_default
 check "random logs by every key: the same in Python" random_reports

@@ -7,7 +7,8 @@
 
 #include "base/units.h"
 
-static const char what_it_is[] = "label, thread, process, track, trace, reason, key, key:BYTES or tag:NAME";
+static const char what_it_is[] = "label, thread, process, container, pod, track, trace, reason, key, "
+				 "key:BYTES or tag:NAME";
 
 static const struct {
 	const char *name;
@@ -29,6 +30,13 @@ static const struct {
 	    .nameless = "(no key)",
 	    .is_bytes = true } },
 	{ "trace", { .kind = SPAN_KEY_TRACE, .singular = "trace", .plural = "traces", .nameless = "" } },
+	{ "container",
+	  { .kind = SPAN_KEY_CONTAINER,
+	    .singular = "container",
+	    .plural = "containers",
+	    .nameless = "(no container)",
+	    .shown_bytes = 12 } },
+	{ "pod", { .kind = SPAN_KEY_POD, .singular = "pod", .plural = "pods", .nameless = "(no pod)" } },
 };
 
 static int parse_prefix(struct span_key *key, const char *text)
@@ -116,6 +124,12 @@ void span_key_name(const struct span_key *key, const struct txtrace_span *span,
 		return;
 	case SPAN_KEY_TAG:
 		*name = value_of(&span->tag, key->tag);
+		return;
+	case SPAN_KEY_CONTAINER:
+		*name = container_names_container(names->containers, span->pid);
+		return;
+	case SPAN_KEY_POD:
+		*name = container_names_pod(names->containers, span->pid);
 		return;
 	case SPAN_KEY_TRACK:
 		if (names->tracks && track_names_take(names->tracks, span, name))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What spans can be summed up by: label, thread, process, track, trace, the
- * first bytes of their key, the value of a tag. A key gives each span the name of its
- * row; equal names are one row, the empty one is for spans that have none.
+ * What spans can be summed up by: label, thread, process, container, pod, track,
+ * trace, the first bytes of their key, the value of a tag. A key gives each span
+ * the name of its row; equal names are one row, the empty one is for spans that
+ * have none.
  *
  *	struct span_key key;
  *
@@ -14,6 +15,7 @@
 
 #include <stdbool.h>
 
+#include "analyze/container_names.h"
 #include "analyze/thread_names.h"
 #include "analyze/trace_ids.h"
 #include "analyze/track_names.h"
@@ -28,7 +30,9 @@ enum span_key_kind {
 	SPAN_KEY_KEY = 4,     /* key, or key:N: its first N bytes */
 	/* tag:NAME: what stands behind NAME= in the tag; the last one, if it is there twice */
 	SPAN_KEY_TAG = 5,
-	SPAN_KEY_TRACE = 6, /* its id, in hexadecimal digits */
+	SPAN_KEY_TRACE = 6,	/* its id, in hexadecimal digits */
+	SPAN_KEY_CONTAINER = 7, /* of the process that began it: its id */
+	SPAN_KEY_POD = 8,	/* likewise: its uid */
 };
 
 struct span_key {
@@ -39,7 +43,8 @@ struct span_key {
 	const char *singular; /* "thread" */
 	const char *plural;
 	const char *nameless; /* "(no key)": spans without a name; TAG: NULL, say which tag */
-	bool is_bytes;        /* names may be any bytes: keys */
+	size_t shown_bytes;   /* so many of a name tell it from others; 0: all of it */
+	bool is_bytes;	      /* names may be any bytes: keys */
 };
 
 /* 0, or -EINVAL and *complaint: what it must be; static. */
@@ -48,8 +53,9 @@ int span_key_parse(struct span_key *key, const char *text, const char **complain
 /* What spans are named by besides what they say themselves: from the records before. */
 struct span_names {
 	const struct thread_names *threads;
-	struct track_names *tracks; /* NULL: not asked for */
-	struct trace_ids *traces;   /* TRACE: which has seen all of the log */
+	struct track_names *tracks;		  /* NULL: not asked for */
+	struct trace_ids *traces;		  /* TRACE: which has seen all of the log */
+	const struct container_names *containers; /* CONTAINER, POD */
 };
 
 /* *name points into the span, the buffer, or what names the tracks. */

@@ -15,6 +15,8 @@ static void release_process(void *value)
 	text_release(&process->service);
 	text_release(&process->exe);
 	text_release(&process->command);
+	text_release(&process->container);
+	text_release(&process->pod);
 	text_release(&process->spans);
 }
 
@@ -57,6 +59,17 @@ static void set(struct text *text, struct txtrace_string string)
 	text_append_bytes(text, string.bytes, string.length);
 }
 
+/* Where a process is now; what is said as it ends does not say where it was. */
+static void set_place(struct otlp_process *process, const struct txtrace_process *added)
+{
+	if (added->is_exit)
+		return;
+	text_clear(&process->container);
+	text_append_bytes(&process->container, added->container.bytes, added->container.length);
+	text_clear(&process->pod);
+	text_append_bytes(&process->pod, added->pod.bytes, added->pod.length);
+}
+
 struct otlp_process *otlp_processes_get(struct otlp_processes *processes, uint32_t pid)
 {
 	bool is_new;
@@ -81,7 +94,11 @@ int otlp_processes_add(struct otlp_processes *processes, const struct txtrace_pr
 	set(&process->exe, added->exe);
 	set(&process->command, added->command);
 	set_service(process, added->comm);
-	return process->exe.err || process->command.err || process->service.err ? -ENOMEM : 0;
+	set_place(process, added);
+	return process->exe.err || process->command.err || process->service.err || process->container.err ||
+			       process->pod.err
+		       ? -ENOMEM
+		       : 0;
 }
 
 void otlp_processes_clear_spans(struct otlp_processes *processes)
@@ -113,4 +130,6 @@ void otlp_process_list(const struct otlp_process *process, struct otlp_list *lis
 	otlp_list_add_int(list, "process.pid", process->pid);
 	otlp_list_add_string(list, "process.executable.path", string_of(&process->exe));
 	otlp_list_add_string(list, "process.command_line", string_of(&process->command));
+	otlp_list_add_string(list, "container.id", string_of(&process->container));
+	otlp_list_add_string(list, "k8s.pod.uid", string_of(&process->pod));
 }

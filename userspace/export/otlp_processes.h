@@ -19,6 +19,8 @@ struct otlp_process {
 	struct text service; /* service.name */
 	struct text exe;
 	struct text command;
+	struct text container;
+	struct text pod;
 	struct text spans;
 };
 

@@ -48,9 +48,8 @@ static int set_by(void *options, const char *value, const char **complaint)
 
 static const struct option_spec specs[] = {
 	OPTION("by", 'b', OPTION_CALL, "KEY",
-	       "a row for each label (the default), thread, process, track, trace, reason, key, key:BYTES "
-	       "(its "
-	       "first ones), or tag:NAME (its value)",
+	       "a row for each label (the default), thread, process, container, pod, track, trace, reason, "
+	       "key, key:BYTES (its first ones), or tag:NAME (its value)",
 	       0, .call = set_by),
 	OPTION("cost", 0, OPTION_FLAG, NULL,
 	       "show what tracing added to these spans: an estimate, and how it was measured",
@@ -96,7 +95,8 @@ struct report_state {
 	void *report; /* a struct label_report, cost_report or block_report */
 	struct thread_names *threads;
 	struct track_names *tracks;
-	struct trace_ids *traces; /* NULL: not asked for */
+	struct trace_ids *traces;	    /* NULL: not asked for */
+	struct container_names *containers; /* likewise */
 	struct text buffer;
 	struct report_view view;
 };
@@ -112,12 +112,20 @@ static void release_names(struct report_state *state)
 	thread_names_free(state->threads);
 	track_names_free(state->tracks);
 	trace_ids_free(state->traces);
+	container_names_free(state->containers);
 	free(state);
 }
 
 static bool is_by_trace(const struct analysis_run *run)
 {
 	return ((const struct report_options *)run->values)->key.kind == SPAN_KEY_TRACE;
+}
+
+static bool is_by_container(const struct analysis_run *run)
+{
+	enum span_key_kind kind = ((const struct report_options *)run->values)->key.kind;
+
+	return kind == SPAN_KEY_CONTAINER || kind == SPAN_KEY_POD;
 }
 
 /* Takes the report, which may be NULL. */
@@ -133,6 +141,7 @@ static struct report_state *new_state(struct analysis_run *run, void *report)
 	state->threads = thread_names_new();
 	state->tracks = track_names_new();
 	state->traces = is_by_trace(run) ? trace_ids_new() : NULL;
+	state->containers = is_by_container(run) ? container_names_new() : NULL;
 	state->view = (struct report_view){ .row_limit = values->common.limit,
 					    .by = values->by,
 					    .key = values->by ? &values->key : NULL };
@@ -141,7 +150,8 @@ static struct report_state *new_state(struct analysis_run *run, void *report)
 
 static bool is_whole(const struct analysis_run *run, const struct report_state *state)
 {
-	return state->report && state->threads && state->tracks && (state->traces || !is_by_trace(run));
+	return state->report && state->threads && state->tracks && (state->traces || !is_by_trace(run)) &&
+	       (state->containers || !is_by_container(run));
 }
 
 /*
@@ -152,11 +162,14 @@ static const struct txtrace_record *name_row(struct analysis_run *run, const str
 					     struct txtrace_record *named)
 {
 	struct report_state *state = run->state;
-	struct span_names names = { state->threads, state->tracks, state->traces };
+	struct span_names names = { state->threads, state->tracks, state->traces, state->containers };
 
 	if (record->kind == TXTRACE_RECORD_THREAD)
 		thread_names_add(state->threads, &record->thread);
 	if (record->kind == TXTRACE_RECORD_ATTRIBUTE && track_names_add(state->tracks, &record->attribute))
+		return NULL;
+	if (record->kind == TXTRACE_RECORD_PROCESS && state->containers &&
+	    container_names_add(state->containers, &record->process))
 		return NULL;
 	if (record->kind != TXTRACE_RECORD_SPAN)
 		return record;
@@ -202,6 +215,8 @@ static int begin_labels(struct analysis_run *run)
 	struct report_state *state = run->state;
 	int err = state->traces ? trace_ids_begin_capture(state->traces, run->input->capture_id) : 0;
 
+	if (state->containers)
+		container_names_begin_capture(state->containers);
 	return err ? err : label_report_begin_capture(state->report, command_of(run));
 }
 
@@ -313,7 +328,11 @@ static void free_costs(void *made)
 
 static int begin_costs(struct analysis_run *run)
 {
-	return cost_report_begin_capture(((struct report_state *)run->state)->report, command_of(run));
+	struct report_state *state = run->state;
+
+	if (state->containers)
+		container_names_begin_capture(state->containers);
+	return cost_report_begin_capture(state->report, command_of(run));
 }
 
 static void *new_costs(struct analysis_run *run)

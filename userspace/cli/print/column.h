@@ -58,7 +58,7 @@ struct cell {
 	double real;
 	int64_t difference;
 	struct txtrace_string string;
-	struct text words; /* WORDS; of a STRING that is empty, what a table says instead */
+	struct text words; /* WORDS; of a STRING, what a table says instead, if anything */
 	const char *bound; /* ">=" before it, in a table */
 	const char *style;
 };

@@ -57,6 +57,13 @@ static void append_nameless(const struct report_view *view, struct text *text)
 	text_append(text, ")");
 }
 
+static size_t shown_length(const struct report_view *view, const struct label_row *row)
+{
+	size_t limit = view->key ? view->key->shown_bytes : 0;
+
+	return limit && row->label.length > limit ? limit : row->label.length;
+}
+
 static void append_label(const struct report_view *view, const struct label_row *row, struct text *text)
 {
 	if (row->is_rest)
@@ -64,7 +71,7 @@ static void append_label(const struct report_view *view, const struct label_row 
 	else if (row->label.length == 0)
 		append_nameless(view, text);
 	else
-		text_append_escaped(text, row->label.bytes, row->label.length);
+		text_append_escaped(text, row->label.bytes, shown_length(view, row));
 }
 
 static const char *format_label(struct printer *printer, const struct label_row *row)
@@ -106,7 +113,7 @@ static void get_label(const void *at, struct cell *cell)
 	const struct label_row *row = at;
 
 	cell->string = row->label;
-	if (row->is_rest || row->label.length == 0)
+	if (row->is_rest || row->label.length == 0 || shown_length(cell->context, row) < row->label.length)
 		append_label(cell->context, row, &cell->words);
 }
 

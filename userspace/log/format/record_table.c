@@ -361,6 +361,8 @@ static const struct record_field process_fields[] = {
 	F(process.comm, "comm", STRING, NAME(7)),
 	F(process.exe, "exe", STRING, TEXT(8)),
 	F(process.command, "command", STRING, TEXT(9)),
+	F(process.container, "container", STRING, TEXT(10)),
+	F(process.pod, "pod", STRING, TEXT(11)),
 };
 
 static const struct record_field trigger_fields[] = {
@@ -513,8 +515,9 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_PROCESS] = {
 		KIND(process, "process", "processes", "traced processes"),
 		.time = AT(process.time_ns), .pid = AT(process.pid), .tid = AT(process.pid),
-		.strings = { AT(process.comm), AT(process.exe), AT(process.command) },
-		IN_LOG(10, V, V, C, C, V, V, V, S, S, S),
+		.strings = { AT(process.comm), AT(process.exe), AT(process.command),
+			     AT(process.container), AT(process.pod) },
+		IN_LOG(12, V, V, C, C, V, V, V, S, S, S, S, S),
 	},
 	[TXTRACE_RECORD_TRIGGER] = {
 		KIND(trigger, "trigger", "triggers", "why a flight recorder wrote"),

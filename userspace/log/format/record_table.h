@@ -119,7 +119,7 @@ struct record_field {
 	uint8_t log;
 };
 
-#define RECORD_STRINGS_MAX 3
+#define RECORD_STRINGS_MAX 5
 
 /* How much of struct txtrace_record means something where this member holds. */
 #define RECORD_BYTES(member) \

@@ -16,8 +16,9 @@ struct entry {
 	struct traced_process process;
 	/* of the exec that exe and command are of; 0: of the image that it had at first */
 	uint64_t described_ns;
-	uint32_t join_cnt;     /* how often it was heard to join, less how often it was seen to leave */
+	uint32_t join_cnt; /* how often it was heard to join, less how often it was seen to leave */
 	bool is_seed;
+	bool is_placed; /* its container is known, or that it is in none */
 };
 
 struct named {
@@ -30,7 +31,9 @@ struct target_set {
 	target_sink sink;
 	void *context;
 	struct id_map by_identity; /* pid, start -> entry */
-	struct id_map by_pid;      /* 0, pid -> the entry that has it now */
+	struct id_map by_pid;	   /* 0, pid -> the entry that has it now */
+	/* 0, pid -> the entry that had it last: its end may be heard before what its children do */
+	struct id_map parents;
 	struct named *named;
 	size_t named_cnt;
 	int epoll_fd;
@@ -47,6 +50,7 @@ struct target_set *target_set_new(target_sink sink, void *context)
 	set->context = context;
 	id_map_init(&set->by_identity);
 	id_map_init(&set->by_pid);
+	id_map_init(&set->parents);
 	set->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (set->epoll_fd >= 0)
 		return set;
@@ -78,6 +82,7 @@ void target_set_free(struct target_set *set)
 		entry_free(entry);
 	id_map_release(&set->by_identity);
 	id_map_release(&set->by_pid);
+	id_map_release(&set->parents);
 	for (size_t i = 0; i < set->named_cnt; i++)
 		target_close(set->named[i].target);
 	free(set->named);
@@ -163,9 +168,32 @@ static void replace(char **string, char *by)
 	*string = by;
 }
 
+/* A child is where its parent is, for all that is known. */
+static void place_by_parent(struct entry *entry, const struct entry *parent)
+{
+	if (entry->is_placed || !parent || !parent->is_placed)
+		return;
+	entry->process.container = parent->process.container;
+	entry->is_placed = true;
+}
+
+/* One that has gone already is where it was, or where its parent is. */
+static void place(struct entry *entry, const struct entry *parent)
+{
+	struct container_identity found;
+
+	if (container_identity_read(&found, (pid_t)entry->process.pid)) {
+		place_by_parent(entry, parent);
+		return;
+	}
+	entry->process.container = found;
+	entry->is_placed = true;
+}
+
 /* What it is called now; what it was asked to execute, if it has gone already. */
 static void describe(const struct target_set *set, struct entry *entry, const struct wire_process *wire)
 {
+	const struct entry *parent = id_map_get(&set->parents, 0, wire->parent_tgid);
 	struct traced_process *process = &entry->process;
 	char *exe = read_exe(process->pid);
 
@@ -173,6 +201,7 @@ static void describe(const struct target_set *set, struct entry *entry, const st
 		exe = strndup(wire->path, wire->path_length);
 	replace(&process->exe, exe);
 	replace(&process->command, read_command(set, process->pid));
+	place(entry, parent);
 	entry->described_ns = wire->change == WIRE_PROCESS_EXEC ? wire->header.time_ns : 0;
 }
 
@@ -181,6 +210,7 @@ static void inherit(struct entry *entry, const struct entry *parent)
 {
 	replace(&entry->process.exe, parent->process.exe ? strdup(parent->process.exe) : NULL);
 	replace(&entry->process.command, parent->process.command ? strdup(parent->process.command) : NULL);
+	place_by_parent(entry, parent);
 }
 
 /* ---- hearing ---- */
@@ -214,7 +244,7 @@ static void remember(struct traced_process *process, const struct wire_process *
 
 static int hear_join(struct target_set *set, const struct wire_process *wire)
 {
-	const struct entry *parent = id_map_get(&set->by_pid, 0, wire->parent_tgid);
+	const struct entry *parent = id_map_get(&set->parents, 0, wire->parent_tgid);
 	struct entry *entry = entry_get(set, wire->header.tgid, wire->start_ns);
 
 	if (!entry)
@@ -232,6 +262,8 @@ static int hear_join(struct target_set *set, const struct wire_process *wire)
 		else
 			describe(set, entry, wire);
 	}
+	if (id_map_put(&set->parents, 0, entry->process.pid, entry))
+		return -ENOMEM;
 	return id_map_put(&set->by_pid, 0, entry->process.pid, entry);
 }
 
@@ -299,6 +331,8 @@ static void forget(struct target_set *set, struct entry *entry)
 		return;
 	if (id_map_get(&set->by_pid, 0, process->pid) == entry)
 		id_map_remove(&set->by_pid, 0, process->pid);
+	if (id_map_get(&set->parents, 0, process->pid) == entry)
+		id_map_remove(&set->parents, 0, process->pid);
 	id_map_remove(&set->by_identity, process->pid, process->start_ns);
 	entry_free(entry);
 }
@@ -310,7 +344,7 @@ static void forget(struct target_set *set, struct entry *entry)
 static void fill_names(const struct target_set *set, const struct entry *entry, const struct event *event,
 		       struct txtrace_process *told)
 {
-	const struct entry *parent = id_map_get(&set->by_pid, 0, event->process.parent_tgid);
+	const struct entry *parent = id_map_get(&set->parents, 0, event->process.parent_tgid);
 	bool is_described = event->process.change == WIRE_PROCESS_EXEC ? entry->described_ns == event->time_ns
 								       : entry->described_ns < event->time_ns;
 
@@ -324,6 +358,12 @@ static void fill_names(const struct target_set *set, const struct entry *entry, 
 		return;
 	told->exe = string_of(parent->process.exe); /* it was forked, and ran what its parent runs */
 	told->command = string_of(parent->process.command);
+}
+
+static void fill_container(const struct entry *entry, struct txtrace_process *told)
+{
+	told->container = string_of(entry->process.container.container);
+	told->pod = string_of(entry->process.container.pod);
 }
 
 int target_set_see(struct target_set *set, const struct event *event)
@@ -344,8 +384,12 @@ int target_set_see(struct target_set *set, const struct event *event)
 
 	if (!entry)
 		return -ENOMEM;
-	if (!is_end)
+	if (!is_end) {
 		fill_names(set, entry, event, &told);
+		/* what its parent's ring told of that has been heard by now */
+		place_by_parent(entry, id_map_get(&set->parents, 0, event->process.parent_tgid));
+		fill_container(entry, &told);
+	}
 	err = tell(set, entry, &told);
 	if (is_end)
 		forget(set, entry);
@@ -370,6 +414,7 @@ int target_set_tell(struct target_set *set, uint64_t time_ns)
 			.command = string_of(process->command),
 		};
 
+		fill_container(entry, &told);
 		if (process->since_ns <= time_ns)
 			err = tell(set, entry, &told);
 	}

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach/process/container_identity.h"
 #include "attach/process/target.h"
 #include "event/event.h"
 #include "txtrace/log.h"
@@ -67,6 +68,7 @@ struct traced_process {
 	char comm[17];
 	char *exe;     /* any bytes; NULL: not known */
 	char *command; /* the arguments, separated by spaces; NULL: not known */
+	struct container_identity container;
 };
 
 /* The process that has this pid now, as far as has been heard; NULL: it is not traced. */
