@@ -54,7 +54,7 @@ record_all() {
 		started+=("$!")
 	done <<<"$places"
 	wait_for 30 is_there 4 || fail "they do not run" || return
-	"$recorder" -q --exe "$tmp/contained" -o "$tmp/all.txtrace" 2>"$tmp/said" &
+	"$recorder" -q --exe "$tmp/contained" -o "$tmp/all.txtrace" --metrics-file "$tmp/all.prom" 2>"$tmp/said" &
 	tracer=$!
 	wait_for 60 is_recording $tracer || fail "it does not record: $(cat "$tmp/said")" || return
 	while read -r name cgroup _ _ spans; do
@@ -101,6 +101,23 @@ as_otlp() {
 	diff <(wanted_rows 3) "$tmp/otlp"
 }
 
+as_metrics() {
+	sed -n 's/^txtrace_span_wall_seconds_count{label="[^"]*"\(,container="\([0-9a-f]*\)"\)\{0,1\}[^}]*} /\2 /p' "$tmp/all.prom" | sed 's/^ /- /' |
+		awk '{ spans[$1] += $2 } END { for (name in spans) print name, spans[name] }' | sort >"$tmp/counted"
+	diff <(wanted_rows 3) "$tmp/counted" && grep -q "^txtrace_span_part_seconds_count{label=\"[a-z]*\",container=\"$(id_of 1)\",pod=\"$pod\",part=\"on_cpu\"} 3$" "$tmp/all.prom"
+}
+
+# In a container, its root of the cgroups is another one: it sees where others are relative to that.
+from_a_cgroup_namespace() {
+	local cgroup target
+	mkdir -p "$top/docker/$(id_of 7)" "$top/recorder"
+	starts relative "docker/$(id_of 7)" 3
+	target=$!
+	bash -c "echo \$\$ >'$top/recorder/cgroup.procs' && exec unshare --cgroup '$recorder' -q -f -o '$tmp/relative.txtrace' -p $target" 2>"$tmp/said" || fail "ended with $?: $(cat "$tmp/said")" || return
+	wait $target || fail "the program ended with $?" || return
+	[ "$("$reader" report --by container --json "$tmp/relative.txtrace" | jq -c '[.rows[] | [.name, .count]]')" = "[[\"$(id_of 7)\",3]]" ] || fail "$("$reader" report --by container "$tmp/relative.txtrace")"
+}
+
 # A child that comes and goes is where its parent is.
 children_inherit() {
 	local cgroup
@@ -117,6 +134,8 @@ if make_top; then
 	check "their pids in their namespaces" inner_pids
 	check "in SQL" by_sql
 	check "as OTLP" as_otlp
+	check "as metrics" as_metrics
+	check "seen from another cgroup namespace" from_a_cgroup_namespace
 	check "children are where their parents are" children_inherit
 else
 	number=$((number + 1))

@@ -49,7 +49,7 @@ static void a_bound_is_inclusive(void **state)
 	for (size_t i = 0; i < sizeof(wall_ns) / sizeof(wall_ns[0]); i++) {
 		struct txtrace_span span = span_of("job", wall_ns[i]);
 
-		assert_int_equal(span_metrics_add(metrics, &span), 0);
+		assert_int_equal(span_metrics_add(metrics, &span, NULL), 0);
 	}
 	span_metrics_append(metrics, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"1e-05\"} 2");
@@ -71,13 +71,13 @@ static void a_part_counts_spans_that_came_before_it(void **state)
 	struct text text = { 0 };
 
 	(void)state;
-	span_metrics_add(metrics, &span);
-	span_metrics_add(metrics, &span);
+	span_metrics_add(metrics, &span, NULL);
+	span_metrics_add(metrics, &span, NULL);
 	span_metrics_append(metrics, &text);
 	assert_no(&text, "blocked_lock");
 	span.ledger.on_cpu_ns = 2000000;
 	span.ledger.blocked_ns[TXTRACE_BLOCK_LOCK] = 3000000;
-	span_metrics_add(metrics, &span);
+	span_metrics_add(metrics, &span, NULL);
 	text_clear(&text);
 	span_metrics_append(metrics, &text);
 	assert_line(&text,
@@ -100,7 +100,7 @@ static void lower_bounds_are_in_no_histogram(void **state)
 
 	(void)state;
 	span.flags = TXTRACE_SPAN_LOWER_BOUND;
-	span_metrics_add(metrics, &span);
+	span_metrics_add(metrics, &span, NULL);
 	span_metrics_append(metrics, &text);
 	assert_line(&text, "txtrace_span_lower_bounds_total{label=\"job\"} 1");
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"job\"} 0");
@@ -117,10 +117,39 @@ static void labels_of_any_bytes_are_values(void **state)
 
 	(void)state;
 	span.label = (struct txtrace_string){ "a\"b\\c\nd\xff\0e\x1b\xc3\xa9", 13 };
-	span_metrics_add(metrics, &span);
+	span_metrics_add(metrics, &span, NULL);
 	span_metrics_append(metrics, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"a\\\"b\\\\c\\nd\xef\xbf\xbd\xef\xbf\xbd"
 			   "e\xef\xbf\xbd\xc3\xa9\"} 1");
+	text_release(&text);
+	span_metrics_free(metrics);
+}
+
+/* Each container has series of its own; who is in none has no such labels. A label may hold zero bytes. */
+static void containers_are_labels(void **state)
+{
+	static const struct container_identity first = { "c0ffee", "12345678" }, second = { "", "87654321" },
+					       none = { "", "" };
+	struct span_metrics *metrics = span_metrics_new();
+	struct txtrace_span span = span_of("", 1000000);
+	struct text text = { 0 };
+
+	(void)state;
+	span.label = (struct txtrace_string){ "a\0b", 3 };
+	span_metrics_add(metrics, &span, &first);
+	span_metrics_add(metrics, &span, &first);
+	span_metrics_add(metrics, &span, &second);
+	span_metrics_add(metrics, &span, &none);
+	span_metrics_add(metrics, &span, NULL);
+	span_metrics_append(metrics, &text);
+	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"a\xef\xbf\xbd"
+			   "b\",container=\"c0ffee\",pod=\"12345678\"} 2");
+	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"a\xef\xbf\xbd"
+			   "b\",pod=\"87654321\"} 1");
+	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"a\xef\xbf\xbd"
+			   "b\"} 2");
+	assert_line(&text, "txtrace_span_part_seconds_count{label=\"a\xef\xbf\xbd"
+			   "b\",container=\"c0ffee\",pod=\"12345678\",part=\"on_cpu\"} 2");
 	text_release(&text);
 	span_metrics_free(metrics);
 }
@@ -138,7 +167,7 @@ static void a_million_labels_are_few(void **state)
 
 		snprintf(label, sizeof(label), "label %u", i);
 		span = span_of(label, 1000000);
-		assert_int_equal(span_metrics_add(metrics, &span), 0);
+		assert_int_equal(span_metrics_add(metrics, &span, NULL), 0);
 	}
 	span_metrics_append(metrics, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"label 499\"} 1");
@@ -146,7 +175,7 @@ static void a_million_labels_are_few(void **state)
 	for (const char *at = text_string(&text); (at = strstr(at, "\ntxtrace_span_wall_seconds_count"));
 	     at++)
 		line_cnt++;
-	assert_int_equal(line_cnt, SPAN_METRICS_LABEL_MAX + 1);
+	assert_int_equal(line_cnt, SPAN_METRICS_ROW_MAX + 1);
 	text_release(&text);
 	span_metrics_free(metrics);
 }
@@ -158,6 +187,7 @@ int main(void)
 		cmocka_unit_test(a_part_counts_spans_that_came_before_it),
 		cmocka_unit_test(lower_bounds_are_in_no_histogram),
 		cmocka_unit_test(labels_of_any_bytes_are_values),
+		cmocka_unit_test(containers_are_labels),
 		cmocka_unit_test(a_million_labels_are_few),
 	};
 

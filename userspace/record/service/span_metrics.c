@@ -27,23 +27,24 @@ struct bucket_sums {
 	uint64_t cnt; /* of a part: spans that had it */
 };
 
-struct label_metrics {
+struct row_metrics {
 	struct bucket_sums wall;
 	struct bucket_sums parts[LEDGER_PART_COUNT];
 	uint64_t lower_bound_cnt;
 };
 
 struct span_metrics {
-	struct string_pool *labels;
-	/* by the label's number; the last is that of all others */
-	struct label_metrics *rows[SPAN_METRICS_LABEL_MAX + 1];
+	struct string_pool *names; /* LABEL, CONTAINER and POD, with a zero byte between them */
+	struct text name;
+	/* by the name's number; the last is that of all others */
+	struct row_metrics *rows[SPAN_METRICS_ROW_MAX + 1];
 };
 
 struct span_metrics *span_metrics_new(void)
 {
 	struct span_metrics *metrics = calloc(1, sizeof(*metrics));
 
-	if (metrics && !(metrics->labels = string_pool_new())) {
+	if (metrics && !(metrics->names = string_pool_new())) {
 		free(metrics);
 		return NULL;
 	}
@@ -54,9 +55,10 @@ void span_metrics_free(struct span_metrics *metrics)
 {
 	if (!metrics)
 		return;
-	for (size_t i = 0; i <= SPAN_METRICS_LABEL_MAX; i++)
+	for (size_t i = 0; i <= SPAN_METRICS_ROW_MAX; i++)
 		free(metrics->rows[i]);
-	string_pool_free(metrics->labels);
+	string_pool_free(metrics->names);
+	text_release(&metrics->name);
 	free(metrics);
 }
 
@@ -74,15 +76,25 @@ static void add_to(struct bucket_sums *sums, uint64_t ns)
 }
 
 static int row_of(struct span_metrics *metrics, const struct txtrace_string *label,
-		  struct label_metrics **row)
+		  const struct container_identity *container, struct row_metrics **row)
 {
-	uint32_t number = string_pool_find(metrics->labels, label->bytes, label->length);
+	struct text *name = &metrics->name;
+	uint32_t number;
 	int err;
 
+	text_clear(name);
+	text_append_bytes(name, label->bytes, label->length);
+	text_append_bytes(name, "", 1);
+	text_append(name, container ? container->container : "");
+	text_append_bytes(name, "", 1);
+	text_append(name, container ? container->pod : "");
+	if (name->err)
+		return name->err;
+	number = string_pool_find(metrics->names, text_string(name), name->length);
 	if (number == STRING_POOL_NONE) {
-		number = SPAN_METRICS_LABEL_MAX;
-		if (string_pool_count(metrics->labels) < SPAN_METRICS_LABEL_MAX) {
-			err = string_pool_add(metrics->labels, label->bytes, label->length, &number);
+		number = SPAN_METRICS_ROW_MAX;
+		if (string_pool_count(metrics->names) < SPAN_METRICS_ROW_MAX) {
+			err = string_pool_add(metrics->names, text_string(name), name->length, &number);
 			if (err)
 				return err;
 		}
@@ -93,10 +105,11 @@ static int row_of(struct span_metrics *metrics, const struct txtrace_string *lab
 	return *row ? 0 : -ENOMEM;
 }
 
-int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *span)
+int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *span,
+		     const struct container_identity *container)
 {
-	struct label_metrics *row;
-	int err = row_of(metrics, &span->label, &row);
+	struct row_metrics *row;
+	int err = row_of(metrics, &span->label, container, &row);
 
 	if (err)
 		return err;
@@ -153,18 +166,30 @@ static void append_part(struct text *text, const struct ledger_part *part)
 		text_append_format(text, "%c", *letter == '-' ? '_' : tolower((unsigned char)*letter));
 }
 
-/* `label="…"`, and `,part="…"` if there is one. */
+static void append_pair(struct text *text, const char *name, const char *bytes, size_t length)
+{
+	text_append_format(text, "%s=\"", name);
+	append_value(text, bytes, length);
+	text_append(text, "\"");
+}
+
+/* `label="…"`, and `,container="…"`, `,pod="…"` and `,part="…"` if there is one. */
 static void append_labels(const struct span_metrics *metrics, struct text *text, size_t number,
 			  const struct ledger_part *part)
 {
-	const char *label = "(other labels)";
-	size_t length = strlen(label);
+	const char *name = "(other labels)\0", *pod, *container;
+	size_t length = strlen(name) + 2, label_length;
 
-	if (number < SPAN_METRICS_LABEL_MAX)
-		label = string_pool_get(metrics->labels, (uint32_t)number, &length);
-	text_append(text, "label=\"");
-	append_value(text, label, length);
-	text_append(text, "\"");
+	if (number < SPAN_METRICS_ROW_MAX)
+		name = string_pool_get(metrics->names, (uint32_t)number, &length);
+	pod = (const char *)memrchr(name, 0, length) + 1;
+	container = (const char *)memrchr(name, 0, (size_t)(pod - 1 - name)) + 1;
+	label_length = (size_t)(container - 1 - name);
+	append_pair(text, "label", name, label_length);
+	if (pod - 1 > container)
+		append_pair(text, ",container", container, (size_t)(pod - 1 - container));
+	if (pod < name + length)
+		append_pair(text, ",pod", pod, (size_t)(name + length - pod));
 	if (!part)
 		return;
 	text_append(text, ",part=\"");
@@ -200,7 +225,7 @@ static void append_histogram(const struct bucket_sums *sums, uint64_t absent_cnt
 static void append_parts(const struct span_metrics *metrics, size_t number, struct text *labels,
 			 struct text *text)
 {
-	const struct label_metrics *row = metrics->rows[number];
+	const struct row_metrics *row = metrics->rows[number];
 
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
 		if (!row->parts[part].cnt)
@@ -218,7 +243,7 @@ void span_metrics_append(const struct span_metrics *metrics, struct text *text)
 
 	text_append(text, "# HELP txtrace_span_wall_seconds From the begin of a span to its end.\n"
 			  "# TYPE txtrace_span_wall_seconds histogram\n");
-	for (size_t i = 0; i <= SPAN_METRICS_LABEL_MAX; i++) {
+	for (size_t i = 0; i <= SPAN_METRICS_ROW_MAX; i++) {
 		if (!metrics->rows[i])
 			continue;
 		text_clear(&labels);
@@ -228,13 +253,13 @@ void span_metrics_append(const struct span_metrics *metrics, struct text *text)
 	}
 	text_append(text, "# HELP txtrace_span_part_seconds Where the time of a span went.\n"
 			  "# TYPE txtrace_span_part_seconds histogram\n");
-	for (size_t i = 0; i <= SPAN_METRICS_LABEL_MAX; i++)
+	for (size_t i = 0; i <= SPAN_METRICS_ROW_MAX; i++)
 		if (metrics->rows[i])
 			append_parts(metrics, i, &labels, text);
 	text_append(text, "# HELP txtrace_span_lower_bounds_total Spans whose ledger is incomplete; they "
 			  "are in no histogram.\n"
 			  "# TYPE txtrace_span_lower_bounds_total counter\n");
-	for (size_t i = 0; i <= SPAN_METRICS_LABEL_MAX; i++) {
+	for (size_t i = 0; i <= SPAN_METRICS_ROW_MAX; i++) {
 		if (!metrics->rows[i])
 			continue;
 		text_append(text, "txtrace_span_lower_bounds_total{");

@@ -430,6 +430,13 @@ const struct traced_process *target_set_get(const struct target_set *set, uint32
 	return entry ? &entry->process : NULL;
 }
 
+const struct container_identity *target_set_place(const struct target_set *set, uint32_t pid)
+{
+	const struct entry *entry = id_map_get(&set->parents, 0, pid);
+
+	return entry && entry->is_placed ? &entry->process.container : NULL;
+}
+
 size_t target_set_cnt(const struct target_set *set)
 {
 	return set->by_pid.cnt;

@@ -74,6 +74,12 @@ struct traced_process {
 /* The process that has this pid now, as far as has been heard; NULL: it is not traced. */
 const struct traced_process *target_set_get(const struct target_set *set, uint32_t pid);
 
+/*
+ * Where the process is that has this pid at the present point of the log, or had it last; NULL: it is not
+ * known.
+ */
+const struct container_identity *target_set_place(const struct target_set *set, uint32_t pid);
+
 size_t target_set_cnt(const struct target_set *set);
 
 typedef void (*target_visit)(void *context, const struct traced_process *process);
