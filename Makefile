@@ -342,6 +342,7 @@ check check-fast check-all:
 	@tests/setup/trace_processor.sh
 	@tests/setup/profile_readers.sh
 	@tests/setup/bcs.sh
+	@tests/setup/kubernetes_types.sh
 	@JOBS=$(JOBS) tests/run_check.sh $(patsubst check-%,--%,$(filter check-%,$@))
 
 # Downloads kernels and a QEMU into build/kernels; installs none of them.
