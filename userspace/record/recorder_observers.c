@@ -65,6 +65,8 @@ static int measure_span(void *context, const struct txtrace_record *record)
 {
 	struct recorder *recorder = context;
 
+	if (record->kind == TXTRACE_RECORD_ATTRIBUTE)
+		return span_metrics_see(service_spans(recorder->service), &record->attribute);
 	return span_metrics_add(service_spans(recorder->service), &record->span,
 				target_set_place(recorder->targets, record->span.pid));
 }
@@ -137,8 +139,8 @@ void recorder_observe(struct recorder *recorder)
 			  [AT_FILE_END] = put_frames,
 			  [AT_FILE_BEGIN] = put_futexes } },
 		{ recorder->stacks ? recorder : NULL, .at = { [AT_END] = put_last_frames } },
-		{ service_spans(recorder->service) ? recorder : NULL, .record_kinds = spans,
-		  .on_record = measure_span },
+		{ service_spans(recorder->service) ? recorder : NULL,
+		  .record_kinds = spans | OBSERVE(TXTRACE_RECORD_ATTRIBUTE), .on_record = measure_span },
 		{ recorder->workers, .record_kinds = OBSERVE_ALL, .on_record = sum_threads },
 		{ recorder->report, .record_kinds = OBSERVE_ALL, .on_record = sum_labels },
 	};

@@ -24,14 +24,15 @@
 #include "unit/skip.h"
 
 #define PAGE "a_figure 1\n"
+#define OPEN_PAGE "an_open_figure 1\n# EOF\n"
 #define REQUEST "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"
 #define SLOW_CNT 60
 #define LARGE_LINES 100000
 
-static void write_page(void *context, struct text *text)
+static void write_page(void *context, enum metrics_format format, struct text *text)
 {
 	(void)context;
-	text_append(text, PAGE);
+	text_append(text, format == METRICS_OPEN ? OPEN_PAGE : PAGE);
 }
 
 /* As the recorder has it: what HTTP takes is allowed. */
@@ -86,14 +87,14 @@ static int connect_from(uint32_t last, const struct sockaddr_in *address, const 
 	return fd;
 }
 
-static void expect_page(struct metrics_server *server, int fd)
+static void expect_this_page(struct metrics_server *server, int fd, const char *page, const char *type)
 {
 	struct pollfd ready[] = { { .fd = metrics_server_fd(server), .events = POLLIN },
 				  { .fd = fd, .events = POLLIN } };
 	char answer[1024] = "";
 	size_t length = 0;
 
-	while (!strstr(answer, PAGE)) {
+	while (!strstr(answer, page)) {
 		ssize_t got;
 
 		assert_true(poll(ready, 2, 600000) > 0);
@@ -104,6 +105,47 @@ static void expect_page(struct metrics_server *server, int fd)
 		answer[length] = '\0';
 	}
 	assert_non_null(strstr(answer, "200 OK"));
+	assert_non_null(strstr(answer, type));
+}
+
+static void expect_page(struct metrics_server *server, int fd)
+{
+	expect_this_page(server, fd, PAGE, "Content-Type: text/plain; version=0.0.4;");
+}
+
+/* As Prometheus asks, with and without the storage for exemplars, and as others do. */
+static void formats_are_those_asked_for(void **state)
+{
+	static const struct {
+		const char *accept;
+		bool is_open;
+	} requests[] = {
+		{ "application/openmetrics-text;version=1.0.0,application/"
+		  "openmetrics-text;version=0.0.1;q=0.75,"
+		  "text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+		  true },
+		{ "text/plain;version=0.0.4;q=0.5,*/*;q=0.1", false },
+		{ "text/html", false },
+	};
+	struct sockaddr_in address;
+	struct metrics_server *server = open_server(&address);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		char request[512];
+		int fd;
+
+		snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: %s\r\n\r\n",
+			 requests[i].accept);
+		fd = connect_from(1, &address, request);
+		if (requests[i].is_open)
+			expect_this_page(server, fd, OPEN_PAGE,
+					 "Content-Type: application/openmetrics-text; version=1.0.0;");
+		else
+			expect_page(server, fd);
+		close(fd);
+	}
+	metrics_server_close(server);
 }
 
 static void who_asks_is_answered(uint32_t slow, uint32_t good, size_t first_cnt)
@@ -187,8 +229,9 @@ static void they_are_no_more_than_that(void **state)
 }
 
 /* More than a socket holds at once. */
-static void write_large_page(void *context, struct text *text)
+static void write_large_page(void *context, enum metrics_format format, struct text *text)
 {
+	(void)format;
 	(void)context;
 	for (int i = 0; i < LARGE_LINES; i++)
 		text_append(text, "a line of a page that is one of very many lines\n");
@@ -205,7 +248,7 @@ static void large_pages_come_whole(void **state)
 	struct text expected = { 0 }, got = { 0 };
 
 	(void)state;
-	write_large_page(NULL, &expected);
+	write_large_page(NULL, METRICS_TEXT, &expected);
 	while (!strstr(text_string(&got) + (got.length > 100 ? got.length - 100 : 0), PAGE)) {
 		char bytes[65536];
 		ssize_t size;
@@ -304,6 +347,7 @@ static void a_port_that_is_taken_is_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(formats_are_those_asked_for),
 		cmocka_unit_test(half_requests_keep_nobody_out),
 		cmocka_unit_test(nor_those_of_another_address),
 		cmocka_unit_test(nor_those_that_come_with_it),

@@ -51,7 +51,7 @@ static void a_bound_is_inclusive(void **state)
 
 		assert_int_equal(span_metrics_add(metrics, &span, NULL), 0);
 	}
-	span_metrics_append(metrics, &text);
+	span_metrics_append(metrics, METRICS_TEXT, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"1e-05\"} 2");
 	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"2e-05\"} 4");
 	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"10\"} 4");
@@ -73,13 +73,13 @@ static void a_part_counts_spans_that_came_before_it(void **state)
 	(void)state;
 	span_metrics_add(metrics, &span, NULL);
 	span_metrics_add(metrics, &span, NULL);
-	span_metrics_append(metrics, &text);
+	span_metrics_append(metrics, METRICS_TEXT, &text);
 	assert_no(&text, "blocked_lock");
 	span.ledger.on_cpu_ns = 2000000;
 	span.ledger.blocked_ns[TXTRACE_BLOCK_LOCK] = 3000000;
 	span_metrics_add(metrics, &span, NULL);
 	text_clear(&text);
-	span_metrics_append(metrics, &text);
+	span_metrics_append(metrics, METRICS_TEXT, &text);
 	assert_line(&text,
 		    "txtrace_span_part_seconds_bucket{label=\"job\",part=\"blocked_lock\",le=\"0.002\"} 2");
 	assert_line(&text,
@@ -101,7 +101,7 @@ static void lower_bounds_are_in_no_histogram(void **state)
 	(void)state;
 	span.flags = TXTRACE_SPAN_LOWER_BOUND;
 	span_metrics_add(metrics, &span, NULL);
-	span_metrics_append(metrics, &text);
+	span_metrics_append(metrics, METRICS_TEXT, &text);
 	assert_line(&text, "txtrace_span_lower_bounds_total{label=\"job\"} 1");
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"job\"} 0");
 	assert_no(&text, "part_seconds_count");
@@ -118,7 +118,7 @@ static void labels_of_any_bytes_are_values(void **state)
 	(void)state;
 	span.label = (struct txtrace_string){ "a\"b\\c\nd\xff\0e\x1b\xc3\xa9", 13 };
 	span_metrics_add(metrics, &span, NULL);
-	span_metrics_append(metrics, &text);
+	span_metrics_append(metrics, METRICS_TEXT, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"a\\\"b\\\\c\\nd\xef\xbf\xbd\xef\xbf\xbd"
 			   "e\xef\xbf\xbd\xc3\xa9\"} 1");
 	text_release(&text);
@@ -141,7 +141,7 @@ static void containers_are_labels(void **state)
 	span_metrics_add(metrics, &span, &second);
 	span_metrics_add(metrics, &span, &none);
 	span_metrics_add(metrics, &span, NULL);
-	span_metrics_append(metrics, &text);
+	span_metrics_append(metrics, METRICS_TEXT, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"a\xef\xbf\xbd"
 			   "b\",container=\"c0ffee\",pod=\"12345678\"} 2");
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"a\xef\xbf\xbd"
@@ -150,6 +150,83 @@ static void containers_are_labels(void **state)
 			   "b\"} 2");
 	assert_line(&text, "txtrace_span_part_seconds_count{label=\"a\xef\xbf\xbd"
 			   "b\",container=\"c0ffee\",pod=\"12345678\",part=\"on_cpu\"} 2");
+	text_release(&text);
+	span_metrics_free(metrics);
+}
+
+static void see_parent(struct span_metrics *metrics, uint64_t span, const char *header)
+{
+	const struct txtrace_attribute attribute = { .span = span,
+						     .pid = 7,
+						     .type = TXTRACE_ATTRIBUTE_STRING,
+						     .name = { "traceparent", 11 },
+						     .string = { header, strlen(header) } };
+
+	assert_int_equal(span_metrics_see(metrics, &attribute), 0);
+}
+
+static struct txtrace_span span_in(uint64_t id, uint64_t parent, uint64_t wall_ns)
+{
+	struct txtrace_span span = span_of("job", wall_ns);
+
+	span.pid = 7;
+	span.id = id;
+	span.parent = parent;
+	return span;
+}
+
+/* The last one of each bucket: a span with a traceparent, and one below such a span; nothing else is an exemplar. */
+static void buckets_have_exemplars(void **state)
+{
+	static const char first[] = "00-11111111111111111111111111111111-2222222222222222-01",
+			  second[] = "00-33333333333333333333333333333333-4444444444444444-01";
+	const struct txtrace_span spans[] = { span_in(10, 0, 15000), span_in(21, 20, 40000),
+					      span_in(20, 0, 16000), span_in(22, 20, 45000),
+					      span_in(30, 0, 17000) };
+	struct span_metrics *metrics = span_metrics_new();
+	struct text text = { 0 };
+
+	(void)state;
+	see_parent(metrics, 10, first);
+	see_parent(metrics, 20, second);
+	see_parent(metrics, 30, "00-00000000000000000000000000000000-4444444444444444-01"); /* not valid */
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+		assert_int_equal(span_metrics_add(metrics, &spans[i], NULL), 0);
+	span_metrics_append(metrics, METRICS_OPEN, &text);
+	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"1e-05\"} 0");
+	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"2e-05\"} 3 # "
+			   "{trace_id=\"33333333333333333333333333333333\"} 0.000016000");
+	/* 22 ended after its parent, so its trace is not known any more */
+	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"5e-05\"} 5 # "
+			   "{trace_id=\"33333333333333333333333333333333\"} 0.000040000");
+	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"0.0001\"} 5");
+	assert_line(&text, "# TYPE txtrace_span_lower_bounds counter");
+	text_clear(&text);
+	span_metrics_append(metrics, METRICS_TEXT, &text);
+	assert_no(&text, "trace_id");
+	assert_line(&text, "# TYPE txtrace_span_lower_bounds_total counter");
+	text_release(&text);
+	span_metrics_free(metrics);
+}
+
+/* More spans than there is room for, of which no end comes: the last ones are known. */
+static void traces_are_bounded(void **state)
+{
+	struct span_metrics *metrics = span_metrics_new();
+	struct txtrace_span span;
+	struct text text = { 0 };
+
+	(void)state;
+	for (uint64_t id = 1; id <= 3 * 65536 + 5; id++)
+		see_parent(metrics, id, "00-11111111111111111111111111111111-2222222222222222-01");
+	span = span_in(1, 0, 15000);
+	span_metrics_add(metrics, &span, NULL);
+	span_metrics_append(metrics, METRICS_OPEN, &text);
+	assert_no(&text, "trace_id");
+	span = span_in(3 * 65536 + 5, 0, 15000);
+	span_metrics_add(metrics, &span, NULL);
+	span_metrics_append(metrics, METRICS_OPEN, &text);
+	assert_non_null(strstr(text_string(&text), "trace_id"));
 	text_release(&text);
 	span_metrics_free(metrics);
 }
@@ -169,7 +246,7 @@ static void a_million_labels_are_few(void **state)
 		span = span_of(label, 1000000);
 		assert_int_equal(span_metrics_add(metrics, &span, NULL), 0);
 	}
-	span_metrics_append(metrics, &text);
+	span_metrics_append(metrics, METRICS_TEXT, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"label 499\"} 1");
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"(other labels)\"} 99500");
 	for (const char *at = text_string(&text); (at = strstr(at, "\ntxtrace_span_wall_seconds_count"));
@@ -188,6 +265,8 @@ int main(void)
 		cmocka_unit_test(lower_bounds_are_in_no_histogram),
 		cmocka_unit_test(labels_of_any_bytes_are_values),
 		cmocka_unit_test(containers_are_labels),
+		cmocka_unit_test(buckets_have_exemplars),
+		cmocka_unit_test(traces_are_bounded),
 		cmocka_unit_test(a_million_labels_are_few),
 	};
 

@@ -48,10 +48,11 @@ static const struct metric {
 	  COUNT, FIGURE(server_failure_cnt) },
 };
 
-static void append_metric(const struct metric *metric, uint64_t value, struct text *text)
+static void append_metric(const struct metric *metric, uint64_t value, enum metrics_format format,
+			  struct text *text)
 {
-	text_append_format(text, "# HELP %s %s\n# TYPE %s %s\n%s ", metric->name, metric->help, metric->name,
-			   metric->type, metric->name);
+	metrics_begin_family(text, format, metric->name, metric->type, metric->help);
+	text_append_format(text, "%s ", metric->name);
 	if (metric->unit == SECONDS)
 		text_append_format(text, "%llu.%09llu\n", (unsigned long long)(value / NS_PER_SECOND),
 				   (unsigned long long)(value % NS_PER_SECOND));
@@ -59,21 +60,22 @@ static void append_metric(const struct metric *metric, uint64_t value, struct te
 		text_append_format(text, "%llu\n", (unsigned long long)value);
 }
 
-void metrics_write(const struct metrics_figures *figures, const struct span_metrics *spans, struct text *text)
+void metrics_write(const struct metrics_figures *figures, const struct span_metrics *spans,
+		   enum metrics_format format, struct text *text)
 {
 	text_clear(text);
-	text_append(text, "# HELP txtrace_build_info The recorder's version.\n"
-			  "# TYPE txtrace_build_info gauge\n"
-			  "txtrace_build_info{version=\"" TXTRACE_VERSION "\"} 1\n");
+	metrics_begin_family(text, format, "txtrace_build_info", "gauge", "The recorder's version.");
+	text_append(text, "txtrace_build_info{version=\"" TXTRACE_VERSION "\"} 1\n");
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
 		append_metric(&metrics[i], *(const uint64_t *)((const char *)figures + metrics[i].offset),
-			      text);
-	text_append(text, "# HELP txtrace_anomalies_total What the program did that does not fit, by kind: "
-			  "docs/attribution.md.\n"
-			  "# TYPE txtrace_anomalies_total counter\n");
+			      format, text);
+	metrics_begin_family(text, format, "txtrace_anomalies_total", "counter",
+			     "What the program did that does not fit, by kind: docs/attribution.md.");
 	for (unsigned int i = 0; i < TXTRACE_ANOMALY_COUNT; i++)
 		text_append_format(text, "txtrace_anomalies_total{kind=\"%s\"} %llu\n",
 				   txtrace_anomaly_name(i),
 				   (unsigned long long)figures->summary.anomaly_cnt[i]);
-	span_metrics_append(spans, text);
+	span_metrics_append(spans, format, text);
+	if (format == METRICS_OPEN)
+		text_append(text, "# EOF\n");
 }

@@ -14,12 +14,18 @@
 
 #include "base/http_library.h"
 #include "record/service/metrics_clients.h"
+#include "record/service/span_metrics.h"
 
 #define CONNECTIONS_MAX 128 /* with those that were shut down and are still to be closed */
 #define CLIENT_SECONDS_MAX 10
 #define CLIENT_BYTES_MAX (16u << 10) /* of a request */
 
-#define PAGE_TYPE "text/plain; version=0.0.4; charset=utf-8"
+#define OPEN_METRICS "application/openmetrics-text"
+
+static const char *const page_types[] = {
+	[METRICS_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
+	[METRICS_OPEN] = OPEN_METRICS "; version=1.0.0; charset=utf-8",
+};
 
 struct server {
 	struct http_library library;
@@ -43,11 +49,11 @@ static void receive(void *bytes, size_t size)
 	}
 }
 
-static char *ask_for_page(uint32_t *size)
+static char *ask_for_page(enum metrics_format format, uint32_t *size)
 {
-	char *page;
+	char request = (char)format, *page;
 
-	if (send(OUTSIDE_SOCKET_FD, "", 1, MSG_NOSIGNAL) != 1)
+	if (send(OUTSIDE_SOCKET_FD, &request, 1, MSG_NOSIGNAL) != 1)
 		_exit(0);
 	receive(size, sizeof(*size));
 	page = *size <= METRICS_PAGE_MAX ? malloc(*size + 1) : NULL;
@@ -81,11 +87,21 @@ static enum MHD_Result answer_text(const struct server *server, struct MHD_Conne
 	return answer(server, connection, status, "text/plain", text, strlen(text));
 }
 
+/* As Prometheus asks for it if it wants exemplars. */
+static enum metrics_format wanted_format(const struct server *server, struct MHD_Connection *connection)
+{
+	const char *accepted = server->library.lookup_connection_value(connection, MHD_HEADER_KIND,
+								       MHD_HTTP_HEADER_ACCEPT);
+
+	return accepted && strstr(accepted, OPEN_METRICS) ? METRICS_OPEN : METRICS_TEXT;
+}
+
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
 			      const char *method, const char *version, const char *upload_data,
 			      size_t *upload_data_size, void **request)
 {
 	const struct server *server = context;
+	enum metrics_format format;
 	enum MHD_Result result;
 	uint32_t size;
 	char *page;
@@ -100,8 +116,9 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 		return answer_text(server, connection,
 				   strcmp(url, "/") == 0 ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND,
 				   "txtrace-bpf: the metrics are at /metrics\n");
-	page = ask_for_page(&size);
-	result = size ? answer(server, connection, MHD_HTTP_OK, PAGE_TYPE, page, size) : MHD_NO;
+	format = wanted_format(server, connection);
+	page = ask_for_page(format, &size);
+	result = size ? answer(server, connection, MHD_HTTP_OK, page_types[format], page, size) : MHD_NO;
 	free(page);
 	return result;
 }

@@ -9,7 +9,7 @@
  * On its socket, a stream, it says first, once, whether it serves:
  *
  *	struct metrics_outcome   from it
- *	a byte                   from it: a page is wanted
+ *	a byte                   from it: a page is wanted, in that enum metrics_format
  *	uint32_t, the page       to it: bytes, and that many; 0: there is none now
  */
 #ifndef METRICS_HTTP_H
@@ -23,7 +23,7 @@
 #define METRICS_PAGE_MAX (64u << 20) /* bytes; a larger one is not served */
 
 struct metrics_outcome {
-	int32_t err; /* 0: it serves; otherwise a negative errno */
+	int32_t err;   /* 0: it serves; otherwise a negative errno */
 	char why[236]; /* terminated: why not */
 };
 

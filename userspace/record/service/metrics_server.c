@@ -198,12 +198,12 @@ static void send_page(struct metrics_server *server)
 	}
 }
 
-static void answer(struct metrics_server *server)
+static void answer(struct metrics_server *server, enum metrics_format format)
 {
 	struct text page = { 0 };
 	uint32_t size;
 
-	server->page(server->context, &page);
+	server->page(server->context, format, &page);
 	size = (uint32_t)page.length;
 	text_append_bytes(&server->out, (const char *)&size, sizeof(size));
 	text_append_bytes(&server->out, text_string(&page), page.length);
@@ -234,8 +234,8 @@ void metrics_server_run(struct metrics_server *server)
 		return;
 	}
 	got = recv(server->process.socket_fd, request, sizeof(request), MSG_DONTWAIT);
-	if (got == 1)
-		answer(server);
+	if (got == 1 && (request[0] == METRICS_TEXT || request[0] == METRICS_OPEN))
+		answer(server, (enum metrics_format)request[0]);
 	else if (got >= 0 || (errno != EAGAIN && errno != EINTR))
 		give_up(server);
 }

@@ -13,11 +13,12 @@
 #include "attach/process/outside_process.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "record/service/span_metrics.h"
 
 struct metrics_server;
 
 /* The page as it is now, into text. Called from metrics_server_run(). */
-typedef void (*metrics_page)(void *context, struct text *text);
+typedef void (*metrics_page)(void *context, enum metrics_format format, struct text *text);
 
 struct metrics_server_options {
 	/* "127.0.0.1:9464", "[::1]:9464"; "localhost:9464" is refused, as names would be looked up */

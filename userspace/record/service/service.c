@@ -26,18 +26,18 @@ struct service {
 	uint64_t told_lost_process_cnt;
 	uint64_t told_refused_cnt;
 	uint64_t told_dropped_cnt;
-	bool has_file_failed; /* and it was said */
+	bool has_file_failed;	/* and it was said */
 	bool has_server_failed; /* likewise */
 };
 
-static void write_page(void *context, struct text *text)
+static void write_page(void *context, enum metrics_format format, struct text *text)
 {
 	struct service *service = context;
 	struct metrics_figures figures = { 0 };
 
 	service->options.look(service->options.context, &figures);
 	figures.server_failure_cnt = service->has_server_failed;
-	metrics_write(&figures, service->spans, text);
+	metrics_write(&figures, service->spans, format, text);
 }
 
 int service_open(struct service **result, const struct service_options *options, struct error *error)
@@ -154,7 +154,7 @@ static void write_file(struct service *service)
 
 	if (!record->metrics_file || !service->spans)
 		return;
-	write_page(service, &text);
+	write_page(service, METRICS_TEXT, &text);
 	err = caller_do(record->caller, replace_file, &page);
 	text_release(&text);
 	if (err && !service->has_file_failed)

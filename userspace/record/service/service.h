@@ -19,7 +19,7 @@ struct service_options {
 	const struct record_options *record;
 	const struct messages *messages;
 	const char *log_path; /* the metrics file must be another one */
-	int manager_fd;       /* of service_manager_open(); stays the caller's */
+	int manager_fd;	      /* of service_manager_open(); stays the caller's */
 
 	/* How it goes now. Called from service_run() and service_tick(). */
 	void (*look)(void *context, struct metrics_figures *figures);

@@ -10,6 +10,7 @@
 #include "base/saturating.h"
 #include "base/string_pool.h"
 #include "base/utf8.h"
+#include "record/service/span_traces.h"
 
 /*
  * The bounds: 10 µs, 20 µs, 50 µs, …, 20 s, and none. More would be more series without being more to look
@@ -27,8 +28,16 @@ struct bucket_sums {
 	uint64_t cnt; /* of a part: spans that had it */
 };
 
+/* The last span of a bucket that was in a trace. */
+struct exemplar {
+	uint8_t trace_id[TRACE_ID_BYTES];
+	uint64_t ns;
+	bool is_there;
+};
+
 struct row_metrics {
 	struct bucket_sums wall;
+	struct exemplar exemplars[BUCKET_COUNT]; /* of wall */
 	struct bucket_sums parts[LEDGER_PART_COUNT];
 	uint64_t lower_bound_cnt;
 };
@@ -36,6 +45,7 @@ struct row_metrics {
 struct span_metrics {
 	struct string_pool *names; /* LABEL, CONTAINER and POD, with a zero byte between them */
 	struct text name;
+	struct span_traces *traces;
 	/* by the name's number; the last is that of all others */
 	struct row_metrics *rows[SPAN_METRICS_ROW_MAX + 1];
 };
@@ -44,11 +54,14 @@ struct span_metrics *span_metrics_new(void)
 {
 	struct span_metrics *metrics = calloc(1, sizeof(*metrics));
 
-	if (metrics && !(metrics->names = string_pool_new())) {
-		free(metrics);
+	if (!metrics)
 		return NULL;
-	}
-	return metrics;
+	metrics->names = string_pool_new();
+	metrics->traces = span_traces_new();
+	if (metrics->names && metrics->traces)
+		return metrics;
+	span_metrics_free(metrics);
+	return NULL;
 }
 
 void span_metrics_free(struct span_metrics *metrics)
@@ -58,6 +71,7 @@ void span_metrics_free(struct span_metrics *metrics)
 	for (size_t i = 0; i <= SPAN_METRICS_ROW_MAX; i++)
 		free(metrics->rows[i]);
 	string_pool_free(metrics->names);
+	span_traces_free(metrics->traces);
 	text_release(&metrics->name);
 	free(metrics);
 }
@@ -65,12 +79,17 @@ void span_metrics_free(struct span_metrics *metrics)
 /* ---- adding ---- */
 
 /* A bound belongs to what is below it, unlike that of a histogram for people. */
-static void add_to(struct bucket_sums *sums, uint64_t ns)
+static size_t bucket_of(uint64_t ns)
 {
 	size_t bucket = ns ? histogram_bucket_of(ns - 1) : 0;
 
 	bucket = bucket < FIRST_BOUND ? 0 : bucket - FIRST_BOUND + 1;
-	increase(&sums->bucket_cnt[bucket < BOUND_COUNT ? bucket : BOUND_COUNT], 1);
+	return bucket < BOUND_COUNT ? bucket : BOUND_COUNT;
+}
+
+static void add_to(struct bucket_sums *sums, uint64_t ns)
+{
+	increase(&sums->bucket_cnt[bucket_of(ns)], 1);
 	increase(&sums->sum_ns, ns);
 	increase(&sums->cnt, 1);
 }
@@ -105,11 +124,20 @@ static int row_of(struct span_metrics *metrics, const struct txtrace_string *lab
 	return *row ? 0 : -ENOMEM;
 }
 
+int span_metrics_see(struct span_metrics *metrics, const struct txtrace_attribute *attribute)
+{
+	return span_traces_see(metrics->traces, attribute);
+}
+
 int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *span,
 		     const struct container_identity *container)
 {
+	uint64_t wall_ns = span->end_ns - span->begin_ns;
+	struct exemplar exemplar = { .ns = wall_ns };
 	struct row_metrics *row;
 	int err = row_of(metrics, &span->label, container, &row);
+
+	exemplar.is_there = span_traces_take(metrics->traces, span, exemplar.trace_id);
 
 	if (err)
 		return err;
@@ -117,7 +145,9 @@ int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *sp
 		increase(&row->lower_bound_cnt, 1);
 		return 0;
 	}
-	add_to(&row->wall, span->end_ns - span->begin_ns);
+	add_to(&row->wall, wall_ns);
+	if (exemplar.is_there)
+		row->exemplars[bucket_of(wall_ns)] = exemplar;
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
 		uint64_t ns = ledger_part_ns(&span->ledger, part);
 
@@ -128,6 +158,17 @@ int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *sp
 }
 
 /* ---- writing ---- */
+
+void metrics_begin_family(struct text *text, enum metrics_format format, const char *name, const char *type,
+			  const char *help)
+{
+	static const char total[] = "_total";
+	int length = (int)strlen(name);
+
+	if (format == METRICS_OPEN && strcmp(type, "counter") == 0)
+		length -= (int)strlen(total);
+	text_append_format(text, "# HELP %.*s %s\n# TYPE %.*s %s\n", length, name, help, length, name, type);
+}
 
 /*
  * Any bytes become a value between quotes: UTF-8, with \\, \" and \n escaped, without other control
@@ -203,21 +244,36 @@ static void append_seconds(struct text *text, uint64_t ns)
 			   (unsigned long long)(ns % NS_PER_SECOND));
 }
 
-/* absent_cnt: spans that had nothing of it, which nobody added. */
-static void append_histogram(const struct bucket_sums *sums, uint64_t absent_cnt, const char *name,
-			     const char *labels, struct text *text)
+static void end_bucket(const struct exemplar *exemplar, struct text *text)
+{
+	char digits[TRACE_ID_DIGITS + 1];
+
+	if (exemplar && exemplar->is_there) {
+		trace_id_format(digits, exemplar->trace_id);
+		text_append_format(text, " # {trace_id=\"%s\"} ", digits);
+		append_seconds(text, exemplar->ns);
+	}
+	text_append(text, "\n");
+}
+
+/* absent_cnt: spans that had nothing of it, which nobody added. exemplars: NULL: none are wanted. */
+static void append_histogram(const struct bucket_sums *sums, uint64_t absent_cnt,
+			     const struct exemplar *exemplars, const char *name, const char *labels,
+			     struct text *text)
 {
 	uint64_t cnt = absent_cnt;
 
 	for (size_t i = 0; i < BOUND_COUNT; i++) {
 		cnt = add_saturating(cnt, sums->bucket_cnt[i]);
-		text_append_format(text, "%s_bucket{%s,le=\"%g\"} %llu\n", name, labels,
+		text_append_format(text, "%s_bucket{%s,le=\"%g\"} %llu", name, labels,
 				   (double)histogram_bucket_begin_ns(FIRST_BOUND + i) / NS_PER_SECOND,
 				   (unsigned long long)cnt);
+		end_bucket(exemplars ? &exemplars[i] : NULL, text);
 	}
 	cnt = add_saturating(cnt, sums->bucket_cnt[BOUND_COUNT]);
-	text_append_format(text, "%s_bucket{%s,le=\"+Inf\"} %llu\n%s_sum{%s} ", name, labels,
-			   (unsigned long long)cnt, name, labels);
+	text_append_format(text, "%s_bucket{%s,le=\"+Inf\"} %llu", name, labels, (unsigned long long)cnt);
+	end_bucket(exemplars ? &exemplars[BOUND_COUNT] : NULL, text);
+	text_append_format(text, "%s_sum{%s} ", name, labels);
 	append_seconds(text, sums->sum_ns);
 	text_append_format(text, "\n%s_count{%s} %llu\n", name, labels, (unsigned long long)cnt);
 }
@@ -232,33 +288,33 @@ static void append_parts(const struct span_metrics *metrics, size_t number, stru
 			continue;
 		text_clear(labels);
 		append_labels(metrics, labels, number, &ledger_parts[part]);
-		append_histogram(&row->parts[part], row->wall.cnt - row->parts[part].cnt,
+		append_histogram(&row->parts[part], row->wall.cnt - row->parts[part].cnt, NULL,
 				 "txtrace_span_part_seconds", text_string(labels), text);
 	}
 }
 
-void span_metrics_append(const struct span_metrics *metrics, struct text *text)
+void span_metrics_append(const struct span_metrics *metrics, enum metrics_format format, struct text *text)
 {
 	struct text labels = { 0 };
 
-	text_append(text, "# HELP txtrace_span_wall_seconds From the begin of a span to its end.\n"
-			  "# TYPE txtrace_span_wall_seconds histogram\n");
+	metrics_begin_family(text, format, "txtrace_span_wall_seconds", "histogram",
+			     "From the begin of a span to its end.");
 	for (size_t i = 0; i <= SPAN_METRICS_ROW_MAX; i++) {
 		if (!metrics->rows[i])
 			continue;
 		text_clear(&labels);
 		append_labels(metrics, &labels, i, NULL);
-		append_histogram(&metrics->rows[i]->wall, 0, "txtrace_span_wall_seconds",
-				 text_string(&labels), text);
+		append_histogram(&metrics->rows[i]->wall, 0,
+				 format == METRICS_OPEN ? metrics->rows[i]->exemplars : NULL,
+				 "txtrace_span_wall_seconds", text_string(&labels), text);
 	}
-	text_append(text, "# HELP txtrace_span_part_seconds Where the time of a span went.\n"
-			  "# TYPE txtrace_span_part_seconds histogram\n");
+	metrics_begin_family(text, format, "txtrace_span_part_seconds", "histogram",
+			     "Where the time of a span went.");
 	for (size_t i = 0; i <= SPAN_METRICS_ROW_MAX; i++)
 		if (metrics->rows[i])
 			append_parts(metrics, i, &labels, text);
-	text_append(text, "# HELP txtrace_span_lower_bounds_total Spans whose ledger is incomplete; they "
-			  "are in no histogram.\n"
-			  "# TYPE txtrace_span_lower_bounds_total counter\n");
+	metrics_begin_family(text, format, "txtrace_span_lower_bounds_total", "counter",
+			     "Spans whose ledger is incomplete; they are in no histogram.");
 	for (size_t i = 0; i <= SPAN_METRICS_ROW_MAX; i++) {
 		if (!metrics->rows[i])
 			continue;

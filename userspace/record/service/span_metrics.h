@@ -20,17 +20,30 @@ struct span_metrics;
 struct span_metrics *span_metrics_new(void); /* NULL: no memory */
 void span_metrics_free(struct span_metrics *metrics);
 
+/* What is said of spans that have not ended. 0 or -ENOMEM. */
+int span_metrics_see(struct span_metrics *metrics, const struct txtrace_attribute *attribute);
+
 /* Of a process that is there; NULL: in no container that is known. 0 or -ENOMEM; the metrics stay usable. */
 int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *span,
 		     const struct container_identity *container);
 
+enum metrics_format {
+	METRICS_TEXT = 0, /* Prometheus' text format 0.0.4 */
+	METRICS_OPEN = 1, /* OpenMetrics 1.0: with exemplars, and without _total in the names of families */
+};
+
+/* What stands before the series of a metric. `name` is that of the series. */
+void metrics_begin_family(struct text *text, enum metrics_format format, const char *name, const char *type,
+			  const char *help);
+
 /*
- * In Prometheus' text format 0.0.4: txtrace_span_wall_seconds{label},
+ * txtrace_span_wall_seconds{label}, in OpenMetrics with the trace of the last
+ * span of each bucket as exemplar,
  * txtrace_span_part_seconds{label,part},
  * txtrace_span_lower_bounds_total{label}; in a container each has the labels
  * `container` and `pod`, too. A part that no span of a row has had so far is left
  * out; once it is there its histogram counts those spans, too.
  */
-void span_metrics_append(const struct span_metrics *metrics, struct text *text);
+void span_metrics_append(const struct span_metrics *metrics, enum metrics_format format, struct text *text);
 
 #endif
