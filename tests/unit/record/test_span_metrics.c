@@ -175,7 +175,7 @@ static struct txtrace_span span_in(uint64_t id, uint64_t parent, uint64_t wall_n
 	return span;
 }
 
-/* The last one of each bucket: a span with a traceparent, and one below such a span; nothing else is an exemplar. */
+/* The last one of each bucket: a span with a traceparent, or one below such a span that has not ended. */
 static void buckets_have_exemplars(void **state)
 {
 	static const char first[] = "00-11111111111111111111111111111111-2222222222222222-01",
