@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# A real Prometheus gets the metrics as OpenMetrics, and keeps the traces of slow spans as exemplars.
+# A real Prometheus gets the metrics as OpenMetrics, and keeps the traces of slow spans as exemplars; and as protobuf, and keeps native histograms.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh || exit
 need_bpf
@@ -62,7 +62,7 @@ formats_differ() {
 	page text/plain >"$tmp/plain" && page application/openmetrics-text >"$tmp/open" || return
 	! grep -q 'trace_id\|^# EOF' "$tmp/plain" || fail "the text format has exemplars" || return
 	[ "$(tail -n 1 "$tmp/open")" = '# EOF' ] || fail "no end: $(tail -n 1 "$tmp/open")" || return
-	grep -q '^txtrace_span_wall_seconds_bucket{label="request",le="[^"]*"} [0-9]* # {trace_id="00000000000000000000000000abc00[0-9]"} 0\.0[0-9]*$' "$tmp/open" || fail "$(grep request "$tmp/open")" || return
+	grep -q '^txtrace_span_wall_seconds_bucket{label="request",le="[^"]*"} [0-9]* # {trace_id="00000000000000000000000000abc00[0-9]"} 0\.0[0-9]* [0-9]*\.[0-9]*$' "$tmp/open" || fail "$(grep request "$tmp/open")" || return
 	! grep 'label="job"' "$tmp/open" | grep -q trace_id || fail "a job is in a trace"
 }
 
@@ -71,26 +71,58 @@ has_exemplars() {
 		jq -e '.data | length > 0' "$tmp/exemplars" >/dev/null
 }
 
-prometheus_keeps_them() {
+start_prometheus() { # start_prometheus NAME FEATURE...
 	address=127.0.0.1:$(free_port)
-	mkdir "$tmp/data"
+	mkdir "$tmp/$1"
 	cat >"$tmp/prometheus.yml" <<-END
 		global: { scrape_interval: 1s }
 		scrape_configs: [ { job_name: txtrace, static_configs: [ { targets: [ "127.0.0.1:$port" ] } ] } ]
 	END
-	prometheus --enable-feature=exemplar-storage --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/data" --web.listen-address="$address" >"$tmp/prometheus.log" 2>&1 &
+	prometheus "${@:2}" --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/$1" --web.listen-address="$address" >"$tmp/prometheus.log" 2>&1 &
 	prometheus=$!
+}
+
+end_prometheus() {
+	kill $prometheus
+	wait $prometheus
+	prometheus=
+}
+
+prometheus_keeps_them() {
+	start_prometheus with_exemplars --enable-feature=exemplar-storage
 	wait_for 60 has_exemplars || fail "Prometheus has none: $(tail -n 5 "$tmp/prometheus.log")" || return
 	jq -e '.data | all(.seriesLabels.label == "request" and all(.exemplars[]; (.labels.trace_id | test("^00000000000000000000000000abc00[0-9]$")) and (.value | tonumber) >= 0.015))' "$tmp/exemplars" >/dev/null ||
 		fail "$(cat "$tmp/exemplars")" || return
 	# the whole page was understood
-	[ "$(ask query --data-urlencode 'query=up' | jq -r '.data.result[0].value[1]')" = 1 ] && [ "$(ask query --data-urlencode 'query=txtrace_events_sent_total' | jq '.data.result | length')" = 1 ] || fail "$(ask targets | jq -c '.data.activeTargets[].lastError')"
+	[ "$(ask query --data-urlencode 'query=up' | jq -r '.data.result[0].value[1]')" = 1 ] && [ "$(ask query --data-urlencode 'query=txtrace_events_sent_total' | jq '.data.result | length')" = 1 ] || fail "$(ask targets | jq -c '.data.activeTargets[].lastError')" || return
+	end_prometheus
+}
+
+has_native() {
+	ask query --data-urlencode 'query=txtrace_span_wall_seconds{label="request"}' >"$tmp/native" && jq -e '.data.result[0].histogram[1].count | tonumber > 20' "$tmp/native" >/dev/null
+}
+
+# What Prometheus makes of the buckets: their bounds are powers of 2^(1/8), each request is in one of them, and its median is within one of what the log says.
+native_histograms() {
+	local median
+	start_prometheus with_native --enable-feature=native-histograms,exemplar-storage
+	wait_for 60 has_native || fail "Prometheus has none: $(ask targets | jq -c '.data.activeTargets[].lastError') $(cat "$tmp/native")" || return
+	jq -e '.data.result[0].histogram[1] | (.count | tonumber) == ([.buckets[][3] | tonumber] | add) and
+		all(.buckets[]; (.[2] | tonumber) / (.[1] | tonumber) > 1.0904 and (.[2] | tonumber) / (.[1] | tonumber) < 1.0906 and (.[2] | tonumber) >= 0.015)' "$tmp/native" >/dev/null || fail "$(cat "$tmp/native")" || return
+	median=$(ask query --data-urlencode 'query=histogram_quantile(0.5, txtrace_span_wall_seconds{label="request"})' | jq -r '.data.result[0].value[1]')
+	kill $tracer
+	wait $tracer || fail "txtrace-bpf ended with $?" || return
+	tracer=
+	"$reader" report --json "$tmp/requests.txtrace" | jq -e --arg median "$median" '.labels[] | select(.name == "request") | .wall_ns.p50 / 1e9 / ($median | tonumber) | . > 0.9 and . < 1.1' >/dev/null ||
+		fail "the median is $median, by the log $("$reader" report --json "$tmp/requests.txtrace" | jq -c '.labels[].wall_ns')"
+	end_prometheus
 }
 
 check "a program with traces is recorded" start_program
 check "exemplars are in OpenMetrics only, of spans in traces only" formats_differ
 if command -v prometheus >/dev/null; then
 	check "Prometheus keeps them" prometheus_keeps_them
+	check "and native histograms" native_histograms
 else
 	number=$((number + 1))
 	echo "ok $number - Prometheus keeps them # SKIP there is no prometheus (Debian package: prometheus)"

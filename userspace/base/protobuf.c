@@ -50,6 +50,14 @@ void protobuf_u64(struct text *text, unsigned int field, uint64_t value)
 	put_head(text, field, WIRE_VARINT, value);
 }
 
+void protobuf_delimited(struct text *text, const void *bytes, size_t length)
+{
+	uint8_t head[VARINT_MAX];
+
+	text_append_few(text, head, (size_t)(pack_varint(head, length) - head));
+	text_append_bytes(text, bytes, length);
+}
+
 void protobuf_fixed32(struct text *text, unsigned int field, uint32_t value)
 {
 	uint32_t little = htole32(value);

@@ -29,6 +29,9 @@ void protobuf_double(struct text *text, unsigned int field, double value);
 /* bytes, string, or a message that is packed already */
 void protobuf_bytes(struct text *text, unsigned int field, const void *bytes, size_t length);
 
+/* A message by itself, with its length before it: as in a stream of messages. */
+void protobuf_delimited(struct text *text, const void *bytes, size_t length);
+
 /* A message as a field: what is written until the end is in it. begin's result is for its end. */
 size_t protobuf_begin(struct text *text, unsigned int field);
 void protobuf_end(struct text *text, size_t at);

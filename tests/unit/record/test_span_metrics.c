@@ -23,6 +23,15 @@ static struct txtrace_span span_of(const char *label, uint64_t wall_ns)
 	};
 }
 
+static void append_as(enum metrics_format format, const struct span_metrics *metrics, struct text *text)
+{
+	struct metrics_sheet sheet;
+
+	metrics_sheet_begin(&sheet, format, text);
+	span_metrics_append(metrics, 5000000000, &sheet);
+	metrics_sheet_end(&sheet);
+}
+
 static void assert_line(const struct text *text, const char *line)
 {
 	char framed[512];
@@ -51,7 +60,7 @@ static void a_bound_is_inclusive(void **state)
 
 		assert_int_equal(span_metrics_add(metrics, &span, NULL), 0);
 	}
-	span_metrics_append(metrics, METRICS_TEXT, &text);
+	append_as(METRICS_TEXT, metrics, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"1e-05\"} 2");
 	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"2e-05\"} 4");
 	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"10\"} 4");
@@ -73,13 +82,13 @@ static void a_part_counts_spans_that_came_before_it(void **state)
 	(void)state;
 	span_metrics_add(metrics, &span, NULL);
 	span_metrics_add(metrics, &span, NULL);
-	span_metrics_append(metrics, METRICS_TEXT, &text);
+	append_as(METRICS_TEXT, metrics, &text);
 	assert_no(&text, "blocked_lock");
 	span.ledger.on_cpu_ns = 2000000;
 	span.ledger.blocked_ns[TXTRACE_BLOCK_LOCK] = 3000000;
 	span_metrics_add(metrics, &span, NULL);
 	text_clear(&text);
-	span_metrics_append(metrics, METRICS_TEXT, &text);
+	append_as(METRICS_TEXT, metrics, &text);
 	assert_line(&text,
 		    "txtrace_span_part_seconds_bucket{label=\"job\",part=\"blocked_lock\",le=\"0.002\"} 2");
 	assert_line(&text,
@@ -101,7 +110,7 @@ static void lower_bounds_are_in_no_histogram(void **state)
 	(void)state;
 	span.flags = TXTRACE_SPAN_LOWER_BOUND;
 	span_metrics_add(metrics, &span, NULL);
-	span_metrics_append(metrics, METRICS_TEXT, &text);
+	append_as(METRICS_TEXT, metrics, &text);
 	assert_line(&text, "txtrace_span_lower_bounds_total{label=\"job\"} 1");
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"job\"} 0");
 	assert_no(&text, "part_seconds_count");
@@ -118,7 +127,7 @@ static void labels_of_any_bytes_are_values(void **state)
 	(void)state;
 	span.label = (struct txtrace_string){ "a\"b\\c\nd\xff\0e\x1b\xc3\xa9", 13 };
 	span_metrics_add(metrics, &span, NULL);
-	span_metrics_append(metrics, METRICS_TEXT, &text);
+	append_as(METRICS_TEXT, metrics, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"a\\\"b\\\\c\\nd\xef\xbf\xbd\xef\xbf\xbd"
 			   "e\xef\xbf\xbd\xc3\xa9\"} 1");
 	text_release(&text);
@@ -141,7 +150,7 @@ static void containers_are_labels(void **state)
 	span_metrics_add(metrics, &span, &second);
 	span_metrics_add(metrics, &span, &none);
 	span_metrics_add(metrics, &span, NULL);
-	span_metrics_append(metrics, METRICS_TEXT, &text);
+	append_as(METRICS_TEXT, metrics, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"a\xef\xbf\xbd"
 			   "b\",container=\"c0ffee\",pod=\"12345678\"} 2");
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"a\xef\xbf\xbd"
@@ -192,17 +201,17 @@ static void buckets_have_exemplars(void **state)
 	see_parent(metrics, 30, "00-00000000000000000000000000000000-4444444444444444-01"); /* not valid */
 	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
 		assert_int_equal(span_metrics_add(metrics, &spans[i], NULL), 0);
-	span_metrics_append(metrics, METRICS_OPEN, &text);
+	append_as(METRICS_OPEN, metrics, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"1e-05\"} 0");
 	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"2e-05\"} 3 # "
-			   "{trace_id=\"33333333333333333333333333333333\"} 0.000016000");
+			   "{trace_id=\"33333333333333333333333333333333\"} 0.000016000 5.000017000");
 	/* 22 ended after its parent, so its trace is not known any more */
 	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"5e-05\"} 5 # "
-			   "{trace_id=\"33333333333333333333333333333333\"} 0.000040000");
+			   "{trace_id=\"33333333333333333333333333333333\"} 0.000040000 5.000041000");
 	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"0.0001\"} 5");
 	assert_line(&text, "# TYPE txtrace_span_lower_bounds counter");
 	text_clear(&text);
-	span_metrics_append(metrics, METRICS_TEXT, &text);
+	append_as(METRICS_TEXT, metrics, &text);
 	assert_no(&text, "trace_id");
 	assert_line(&text, "# TYPE txtrace_span_lower_bounds_total counter");
 	text_release(&text);
@@ -221,14 +230,32 @@ static void traces_are_bounded(void **state)
 		see_parent(metrics, id, "00-11111111111111111111111111111111-2222222222222222-01");
 	span = span_in(1, 0, 15000);
 	span_metrics_add(metrics, &span, NULL);
-	span_metrics_append(metrics, METRICS_OPEN, &text);
+	append_as(METRICS_OPEN, metrics, &text);
 	assert_no(&text, "trace_id");
 	span = span_in(3 * 65536 + 5, 0, 15000);
 	span_metrics_add(metrics, &span, NULL);
-	span_metrics_append(metrics, METRICS_OPEN, &text);
+	append_as(METRICS_OPEN, metrics, &text);
 	assert_non_null(strstr(text_string(&text), "trace_id"));
 	text_release(&text);
 	span_metrics_free(metrics);
+}
+
+/* By definition: the bound of bucket i, 2^(i/8) s, is in it, and what is a little more is in the next. */
+static void native_buckets_are_those_of_prometheus(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		int bucket;
+	} known[] = {
+		{ 1000000000, 0 },	     { 1000000001, 1 }, { 2000000000, 8 },  { 2000000001, 9 },
+		{ 500000000, -8 },	     { 500000001, -7 }, { 250000000, -16 }, { 1, NATIVE_FIRST },
+		{ UINT64_MAX, NATIVE_LAST }, { 1090507732, 1 }, /* 2^(1/8) = 1.0905077326652577 */
+		{ 1090507733, 2 },	     { 917004043, -1 },	{ 917004044, 0 },   { 917004042, -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		assert_int_equal(native_histogram_bucket(known[i].ns), known[i].bucket);
 }
 
 static void a_million_labels_are_few(void **state)
@@ -246,7 +273,7 @@ static void a_million_labels_are_few(void **state)
 		span = span_of(label, 1000000);
 		assert_int_equal(span_metrics_add(metrics, &span, NULL), 0);
 	}
-	span_metrics_append(metrics, METRICS_TEXT, &text);
+	append_as(METRICS_TEXT, metrics, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"label 499\"} 1");
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"(other labels)\"} 99500");
 	for (const char *at = text_string(&text); (at = strstr(at, "\ntxtrace_span_wall_seconds_count"));
@@ -267,6 +294,7 @@ int main(void)
 		cmocka_unit_test(containers_are_labels),
 		cmocka_unit_test(buckets_have_exemplars),
 		cmocka_unit_test(traces_are_bounded),
+		cmocka_unit_test(native_buckets_are_those_of_prometheus),
 		cmocka_unit_test(a_million_labels_are_few),
 	};
 

@@ -14,17 +14,20 @@
 
 #include "base/http_library.h"
 #include "record/service/metrics_clients.h"
-#include "record/service/span_metrics.h"
+#include "record/service/metrics_sheet.h"
 
 #define CONNECTIONS_MAX 128 /* with those that were shut down and are still to be closed */
 #define CLIENT_SECONDS_MAX 10
 #define CLIENT_BYTES_MAX (16u << 10) /* of a request */
 
 #define OPEN_METRICS "application/openmetrics-text"
+#define PROTOBUF "application/vnd.google.protobuf"
+#define PROTOBUF_FAMILY "proto=io.prometheus.client.MetricFamily"
 
 static const char *const page_types[] = {
 	[METRICS_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
 	[METRICS_OPEN] = OPEN_METRICS "; version=1.0.0; charset=utf-8",
+	[METRICS_PROTOBUF] = PROTOBUF "; " PROTOBUF_FAMILY "; encoding=delimited",
 };
 
 struct server {
@@ -87,12 +90,14 @@ static enum MHD_Result answer_text(const struct server *server, struct MHD_Conne
 	return answer(server, connection, status, "text/plain", text, strlen(text));
 }
 
-/* As Prometheus asks for it if it wants exemplars. */
+/* Prometheus asks for protobuf, too, if it wants native histograms, and prefers it then. */
 static enum metrics_format wanted_format(const struct server *server, struct MHD_Connection *connection)
 {
 	const char *accepted = server->library.lookup_connection_value(connection, MHD_HEADER_KIND,
 								       MHD_HTTP_HEADER_ACCEPT);
 
+	if (accepted && strstr(accepted, PROTOBUF) && strstr(accepted, PROTOBUF_FAMILY))
+		return METRICS_PROTOBUF;
 	return accepted && strstr(accepted, OPEN_METRICS) ? METRICS_OPEN : METRICS_TEXT;
 }
 

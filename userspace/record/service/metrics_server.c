@@ -234,7 +234,7 @@ void metrics_server_run(struct metrics_server *server)
 		return;
 	}
 	got = recv(server->process.socket_fd, request, sizeof(request), MSG_DONTWAIT);
-	if (got == 1 && (request[0] == METRICS_TEXT || request[0] == METRICS_OPEN))
+	if (got == 1 && request[0] >= 0 && request[0] < METRICS_FORMATS)
 		answer(server, (enum metrics_format)request[0]);
 	else if (got >= 0 || (errno != EAGAIN && errno != EINTR))
 		give_up(server);

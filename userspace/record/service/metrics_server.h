@@ -13,7 +13,7 @@
 #include "attach/process/outside_process.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "record/service/span_metrics.h"
+#include "record/service/metrics_sheet.h"
 
 struct metrics_server;
 

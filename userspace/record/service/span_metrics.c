@@ -9,7 +9,6 @@
 #include "analyze/label/histogram.h"
 #include "base/saturating.h"
 #include "base/string_pool.h"
-#include "base/utf8.h"
 #include "record/service/span_traces.h"
 
 /*
@@ -20,24 +19,17 @@
 #define BOUND_COUNT 20
 #define BUCKET_COUNT (BOUND_COUNT + 1)
 
-#define NS_PER_SECOND 1000000000u
-
 struct bucket_sums {
 	uint64_t bucket_cnt[BUCKET_COUNT];
 	uint64_t sum_ns;
 	uint64_t cnt; /* of a part: spans that had it */
 };
 
-/* The last span of a bucket that was in a trace. */
-struct exemplar {
-	uint8_t trace_id[TRACE_ID_BYTES];
-	uint64_t ns;
-	bool is_there;
-};
-
 struct row_metrics {
 	struct bucket_sums wall;
-	struct exemplar exemplars[BUCKET_COUNT]; /* of wall */
+	/* of wall; of the last span of each bucket that was in a trace, and when it ended */
+	struct metrics_exemplar exemplars[BUCKET_COUNT];
+	struct native_histogram native; /* likewise */
 	struct bucket_sums parts[LEDGER_PART_COUNT];
 	uint64_t lower_bound_cnt;
 };
@@ -133,12 +125,11 @@ int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *sp
 		     const struct container_identity *container)
 {
 	uint64_t wall_ns = span->end_ns - span->begin_ns;
-	struct exemplar exemplar = { .ns = wall_ns };
+	struct metrics_exemplar exemplar = { .ns = wall_ns, .time_ns = span->end_ns };
 	struct row_metrics *row;
 	int err = row_of(metrics, &span->label, container, &row);
 
 	exemplar.is_there = span_traces_take(metrics->traces, span, exemplar.trace_id);
-
 	if (err)
 		return err;
 	if (span->flags & TXTRACE_SPAN_LOWER_BOUND) {
@@ -146,6 +137,7 @@ int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *sp
 		return 0;
 	}
 	add_to(&row->wall, wall_ns);
+	native_histogram_add(&row->native, wall_ns);
 	if (exemplar.is_there)
 		row->exemplars[bucket_of(wall_ns)] = exemplar;
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
@@ -158,39 +150,6 @@ int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *sp
 }
 
 /* ---- writing ---- */
-
-void metrics_begin_family(struct text *text, enum metrics_format format, const char *name, const char *type,
-			  const char *help)
-{
-	static const char total[] = "_total";
-	int length = (int)strlen(name);
-
-	if (format == METRICS_OPEN && strcmp(type, "counter") == 0)
-		length -= (int)strlen(total);
-	text_append_format(text, "# HELP %.*s %s\n# TYPE %.*s %s\n", length, name, help, length, name, type);
-}
-
-/*
- * Any bytes become a value between quotes: UTF-8, with \\, \" and \n escaped, without other control
- * characters.
- */
-static void append_value(struct text *text, const char *bytes, size_t length)
-{
-	for (size_t i = 0, step; i < length; i += step) {
-		uint32_t point;
-
-		step = utf8_decode(bytes + i, length - i, &point);
-		if (point == '\n') {
-			text_append(text, "\\n");
-		} else if (point == UTF8_INVALID || point < ' ') {
-			text_append(text, "\xef\xbf\xbd");
-		} else {
-			if (point == '"' || point == '\\')
-				text_append(text, "\\");
-			text_append_bytes(text, bytes + i, step);
-		}
-	}
-}
 
 /* "on-CPU" is on_cpu, the block reasons are blocked_lock and so on. */
 static void append_part(struct text *text, const struct ledger_part *part)
@@ -207,122 +166,112 @@ static void append_part(struct text *text, const struct ledger_part *part)
 		text_append_format(text, "%c", *letter == '-' ? '_' : tolower((unsigned char)*letter));
 }
 
-static void append_pair(struct text *text, const char *name, const char *bytes, size_t length)
-{
-	text_append_format(text, "%s=\"", name);
-	append_value(text, bytes, length);
-	text_append(text, "\"");
-}
-
-/* `label="…"`, and `,container="…"`, `,pod="…"` and `,part="…"` if there is one. */
-static void append_labels(const struct span_metrics *metrics, struct text *text, size_t number,
-			  const struct ledger_part *part)
+static void add_labels(const struct span_metrics *metrics, size_t number, struct metrics_labels *labels)
 {
 	const char *name = "(other labels)\0", *pod, *container;
-	size_t length = strlen(name) + 2, label_length;
+	size_t length = strlen(name) + 2;
 
 	if (number < SPAN_METRICS_ROW_MAX)
 		name = string_pool_get(metrics->names, (uint32_t)number, &length);
 	pod = (const char *)memrchr(name, 0, length) + 1;
 	container = (const char *)memrchr(name, 0, (size_t)(pod - 1 - name)) + 1;
-	label_length = (size_t)(container - 1 - name);
-	append_pair(text, "label", name, label_length);
+	metrics_labels_add(labels, "label", name, (size_t)(container - 1 - name));
 	if (pod - 1 > container)
-		append_pair(text, ",container", container, (size_t)(pod - 1 - container));
+		metrics_labels_add(labels, "container", container, (size_t)(pod - 1 - container));
 	if (pod < name + length)
-		append_pair(text, ",pod", pod, (size_t)(name + length - pod));
-	if (!part)
-		return;
-	text_append(text, ",part=\"");
-	append_part(text, part);
-	text_append(text, "\"");
+		metrics_labels_add(labels, "pod", pod, (size_t)(name + length - pod));
 }
 
-static void append_seconds(struct text *text, uint64_t ns)
+static void fill_bounds(uint64_t bounds_ns[BOUND_COUNT])
 {
-	text_append_format(text, "%llu.%09llu", (unsigned long long)(ns / NS_PER_SECOND),
-			   (unsigned long long)(ns % NS_PER_SECOND));
+	for (size_t i = 0; i < BOUND_COUNT; i++)
+		bounds_ns[i] = histogram_bucket_begin_ns(FIRST_BOUND + i);
 }
 
-static void end_bucket(const struct exemplar *exemplar, struct text *text)
+static void append_wall(const struct row_metrics *row, const struct metrics_labels *labels, uint64_t epoch_ns,
+			struct metrics_sheet *sheet)
 {
-	char digits[TRACE_ID_DIGITS + 1];
+	struct metrics_exemplar exemplars[BUCKET_COUNT];
+	uint64_t bounds_ns[BOUND_COUNT];
+	const struct metrics_histogram histogram = {
+		.bound_cnt = BOUND_COUNT,
+		.bounds_ns = bounds_ns,
+		.bucket_cnts = row->wall.bucket_cnt,
+		.sum_ns = row->wall.sum_ns,
+		.exemplars = exemplars,
+		.native = &row->native,
+	};
 
-	if (exemplar && exemplar->is_there) {
-		trace_id_format(digits, exemplar->trace_id);
-		text_append_format(text, " # {trace_id=\"%s\"} ", digits);
-		append_seconds(text, exemplar->ns);
-	}
-	text_append(text, "\n");
+	fill_bounds(bounds_ns);
+	memcpy(exemplars, row->exemplars, sizeof(exemplars));
+	for (size_t i = 0; i < BUCKET_COUNT; i++)
+		exemplars[i].time_ns += epoch_ns;
+	metrics_sheet_histogram(sheet, labels, &histogram);
 }
 
-/* absent_cnt: spans that had nothing of it, which nobody added. exemplars: NULL: none are wanted. */
-static void append_histogram(const struct bucket_sums *sums, uint64_t absent_cnt,
-			     const struct exemplar *exemplars, const char *name, const char *labels,
-			     struct text *text)
+static void append_parts(const struct row_metrics *row, const struct metrics_labels *labels,
+			 struct text *part_name, struct metrics_sheet *sheet)
 {
-	uint64_t cnt = absent_cnt;
+	uint64_t bounds_ns[BOUND_COUNT];
 
-	for (size_t i = 0; i < BOUND_COUNT; i++) {
-		cnt = add_saturating(cnt, sums->bucket_cnt[i]);
-		text_append_format(text, "%s_bucket{%s,le=\"%g\"} %llu", name, labels,
-				   (double)histogram_bucket_begin_ns(FIRST_BOUND + i) / NS_PER_SECOND,
-				   (unsigned long long)cnt);
-		end_bucket(exemplars ? &exemplars[i] : NULL, text);
-	}
-	cnt = add_saturating(cnt, sums->bucket_cnt[BOUND_COUNT]);
-	text_append_format(text, "%s_bucket{%s,le=\"+Inf\"} %llu", name, labels, (unsigned long long)cnt);
-	end_bucket(exemplars ? &exemplars[BOUND_COUNT] : NULL, text);
-	text_append_format(text, "%s_sum{%s} ", name, labels);
-	append_seconds(text, sums->sum_ns);
-	text_append_format(text, "\n%s_count{%s} %llu\n", name, labels, (unsigned long long)cnt);
-}
-
-static void append_parts(const struct span_metrics *metrics, size_t number, struct text *labels,
-			 struct text *text)
-{
-	const struct row_metrics *row = metrics->rows[number];
-
+	fill_bounds(bounds_ns);
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
-		if (!row->parts[part].cnt)
+		const struct bucket_sums *sums = &row->parts[part];
+		struct metrics_labels of_part = *labels;
+		/* what spans had nothing of it, nobody added */
+		const struct metrics_histogram histogram = {
+			.bound_cnt = BOUND_COUNT,
+			.bounds_ns = bounds_ns,
+			.bucket_cnts = sums->bucket_cnt,
+			.absent_cnt = row->wall.cnt - sums->cnt,
+			.sum_ns = sums->sum_ns,
+		};
+
+		if (!sums->cnt)
 			continue;
-		text_clear(labels);
-		append_labels(metrics, labels, number, &ledger_parts[part]);
-		append_histogram(&row->parts[part], row->wall.cnt - row->parts[part].cnt, NULL,
-				 "txtrace_span_part_seconds", text_string(labels), text);
+		text_clear(part_name);
+		append_part(part_name, &ledger_parts[part]);
+		metrics_labels_add(&of_part, "part", text_string(part_name), part_name->length);
+		metrics_sheet_histogram(sheet, &of_part, &histogram);
 	}
 }
 
-void span_metrics_append(const struct span_metrics *metrics, enum metrics_format format, struct text *text)
-{
-	struct text labels = { 0 };
+/* Each of the families has all rows. */
+enum family { WALL, PARTS, LOWER_BOUNDS };
 
-	metrics_begin_family(text, format, "txtrace_span_wall_seconds", "histogram",
+static void append_family(const struct span_metrics *metrics, enum family family, uint64_t epoch_ns,
+			  struct text *part_name, struct metrics_sheet *sheet)
+{
+	for (size_t i = 0; i <= SPAN_METRICS_ROW_MAX; i++) {
+		const struct row_metrics *row = metrics->rows[i];
+		struct metrics_labels labels = { .cnt = 0 };
+
+		if (!row)
+			continue;
+		add_labels(metrics, i, &labels);
+		if (family == WALL)
+			append_wall(row, &labels, epoch_ns, sheet);
+		else if (family == PARTS)
+			append_parts(row, &labels, part_name, sheet);
+		else
+			metrics_sheet_count(sheet, &labels, row->lower_bound_cnt);
+	}
+}
+
+void span_metrics_append(const struct span_metrics *metrics, uint64_t epoch_ns, struct metrics_sheet *sheet)
+{
+	struct text part_name = { 0 };
+
+	metrics_sheet_family(sheet, "txtrace_span_wall_seconds", METRICS_HISTOGRAM,
 			     "From the begin of a span to its end.");
-	for (size_t i = 0; i <= SPAN_METRICS_ROW_MAX; i++) {
-		if (!metrics->rows[i])
-			continue;
-		text_clear(&labels);
-		append_labels(metrics, &labels, i, NULL);
-		append_histogram(&metrics->rows[i]->wall, 0,
-				 format == METRICS_OPEN ? metrics->rows[i]->exemplars : NULL,
-				 "txtrace_span_wall_seconds", text_string(&labels), text);
-	}
-	metrics_begin_family(text, format, "txtrace_span_part_seconds", "histogram",
+	append_family(metrics, WALL, epoch_ns, &part_name, sheet);
+	metrics_sheet_family(sheet, "txtrace_span_part_seconds", METRICS_HISTOGRAM,
 			     "Where the time of a span went.");
-	for (size_t i = 0; i <= SPAN_METRICS_ROW_MAX; i++)
-		if (metrics->rows[i])
-			append_parts(metrics, i, &labels, text);
-	metrics_begin_family(text, format, "txtrace_span_lower_bounds_total", "counter",
+	append_family(metrics, PARTS, epoch_ns, &part_name, sheet);
+	metrics_sheet_family(sheet, "txtrace_span_lower_bounds_total", METRICS_COUNTER,
 			     "Spans whose ledger is incomplete; they are in no histogram.");
-	for (size_t i = 0; i <= SPAN_METRICS_ROW_MAX; i++) {
-		if (!metrics->rows[i])
-			continue;
-		text_append(text, "txtrace_span_lower_bounds_total{");
-		append_labels(metrics, text, i, NULL);
-		text_append_format(text, "} %llu\n", (unsigned long long)metrics->rows[i]->lower_bound_cnt);
-	}
-	if (labels.err)
-		text->err = labels.err;
-	text_release(&labels);
+	append_family(metrics, LOWER_BOUNDS, epoch_ns, &part_name, sheet);
+	if (part_name.err)
+		sheet->text->err = part_name.err;
+	text_release(&part_name);
 }

@@ -11,6 +11,7 @@
 #include "attach/process/container_identity.h"
 #include "base/text.h"
 #include "cli/print/ledger_part.h"
+#include "record/service/metrics_sheet.h"
 #include "txtrace/log.h"
 
 #define SPAN_METRICS_ROW_MAX 500 /* each is about thirty time series, and up to three hundred */
@@ -27,23 +28,14 @@ int span_metrics_see(struct span_metrics *metrics, const struct txtrace_attribut
 int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *span,
 		     const struct container_identity *container);
 
-enum metrics_format {
-	METRICS_TEXT = 0, /* Prometheus' text format 0.0.4 */
-	METRICS_OPEN = 1, /* OpenMetrics 1.0: with exemplars, and without _total in the names of families */
-};
-
-/* What stands before the series of a metric. `name` is that of the series. */
-void metrics_begin_family(struct text *text, enum metrics_format format, const char *name, const char *type,
-			  const char *help);
-
 /*
- * txtrace_span_wall_seconds{label}, in OpenMetrics with the trace of the last
- * span of each bucket as exemplar,
- * txtrace_span_part_seconds{label,part},
- * txtrace_span_lower_bounds_total{label}; in a container each has the labels
+ * txtrace_span_wall_seconds{label}, with a native histogram and, as exemplar, the
+ * trace of the last span of each bucket; txtrace_span_part_seconds{label,part};
+ * txtrace_span_lower_bounds_total{label}. In a container each has the labels
  * `container` and `pod`, too. A part that no span of a row has had so far is left
- * out; once it is there its histogram counts those spans, too.
+ * out; once it is there its histogram counts those spans, too. epoch_ns: to be
+ * added to the times of spans to get the time since 1970.
  */
-void span_metrics_append(const struct span_metrics *metrics, enum metrics_format format, struct text *text);
+void span_metrics_append(const struct span_metrics *metrics, uint64_t epoch_ns, struct metrics_sheet *sheet);
 
 #endif
