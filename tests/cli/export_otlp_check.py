@@ -162,6 +162,8 @@ def check_spans(otlp, jsonl):
         assert set(attributes) == set(of_program), (attributes, of_program)
         for name, value in of_program.items():
             assert attributes[name] == value or value is None, (name, value, attributes)
+        inner = {record["inner_pid"] for record in log.records if record["type"] == "process" and record["pid"] == span["pid"]} - {0, None, span["pid"]}
+        assert resource.get("process.vpid") in (inner or {None}), resource
         for name, member in (("container.id", "container"), ("k8s.pod.uid", "pod")):
             assert resource.get(name, "") in {record[member] for record in log.records if record["type"] == "process" and record["pid"] == span["pid"]} | {""}, resource
         assert resource["service.name"].startswith("unknown_service") and resource["txtrace.capture_id"] == log.header["capture_id"]

@@ -96,6 +96,7 @@ by_sql() {
 
 as_otlp() {
 	"$reader" export -o "$tmp/all.otlp.jsonl" "$tmp/all.txtrace" || return
+	jq -s -e 'all(.[].resourceSpans[]; .resource.attributes | any(.key == "process.vpid" and .value.intValue == "1"))' "$tmp/all.otlp.jsonl" >/dev/null || fail "they do not say that they are process 1" || return
 	jq -s -r '.[].resourceSpans[] | (.resource.attributes | map({ (.key): .value.stringValue }) | add) as $of | "\($of["container.id"] // "-") \([.scopeSpans[].spans[]] | length)"' "$tmp/all.otlp.jsonl" |
 		awk '{ spans[$1] += $2 } END { for (name in spans) print name, spans[name] }' | sort >"$tmp/otlp"
 	diff <(wanted_rows 3) "$tmp/otlp"

@@ -91,6 +91,7 @@ int otlp_processes_add(struct otlp_processes *processes, const struct txtrace_pr
 	if (!process)
 		return -ENOMEM;
 	process->has_ended = added->is_exit;
+	process->inner_pid = added->inner_pid;
 	set(&process->exe, added->exe);
 	set(&process->command, added->command);
 	set_service(process, added->comm);
@@ -128,6 +129,8 @@ void otlp_process_list(const struct otlp_process *process, struct otlp_list *lis
 {
 	otlp_list_add_string(list, "service.name", string_of(&process->service));
 	otlp_list_add_int(list, "process.pid", process->pid);
+	if (process->inner_pid && process->inner_pid != process->pid)
+		otlp_list_add_int(list, "process.vpid", process->inner_pid);
 	otlp_list_add_string(list, "process.executable.path", string_of(&process->exe));
 	otlp_list_add_string(list, "process.command_line", string_of(&process->command));
 	otlp_list_add_string(list, "container.id", string_of(&process->container));

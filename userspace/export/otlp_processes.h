@@ -15,6 +15,7 @@
 struct otlp_process {
 	struct otlp_process *next; /* in the order in which they came */
 	uint32_t pid;
+	uint32_t inner_pid; /* in its own PID namespace; 0: not known */
 	bool has_ended;
 	struct text service; /* service.name */
 	struct text exe;
