@@ -26,7 +26,7 @@ UNKNOWN_BY_0 = {
 	"end_tid", "idle_ns", "waker_tid", "waker_pid", "parent_pid", "inner_pid", "start_ns", "entry_ps", "empty_run_ps", "idle_run_ps", "moved_tid", "moved_pid",
 	"calibration_cnt", "cpu_ns", "ring_bytes", "log_bytes",
 }
-BYTES = {"label", "tag", "comm", "waker_comm", "name", "exe", "command", "names", "event", "rule"}
+BYTES = {"label", "tag", "comm", "waker_comm", "name", "exe", "command", "container", "pod", "names", "event", "rule"}
 wrong = 0
 
 

@@ -269,7 +269,7 @@ void column_add_cell(const struct column *column, const void *context, const voi
 
 	fill(column, context, row, &cell);
 	if (column->type == COLUMN_WORDS ||
-	    (column->type == COLUMN_STRING && (cell.words.length > 0 || cell.string.length == 0))) {
+	    (column->type == COLUMN_STRING && (cell.is_shortened || cell.string.length == 0))) {
 		table_cell(table, cell.style, text_string(&cell.words));
 	} else if (column->type == COLUMN_STRING) {
 		text_append_escaped(&text, cell.string.bytes, cell.string.length);

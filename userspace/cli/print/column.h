@@ -58,7 +58,8 @@ struct cell {
 	double real;
 	int64_t difference;
 	struct txtrace_string string;
-	struct text words; /* WORDS; of a STRING, what a table says instead, if anything */
+	struct text words; /* WORDS; of a STRING that is empty or shortened, what a table says instead */
+	bool is_shortened;
 	const char *bound; /* ">=" before it, in a table */
 	const char *style;
 };

@@ -113,7 +113,8 @@ static void get_label(const void *at, struct cell *cell)
 	const struct label_row *row = at;
 
 	cell->string = row->label;
-	if (row->is_rest || row->label.length == 0 || shown_length(cell->context, row) < row->label.length)
+	cell->is_shortened = shown_length(cell->context, row) < row->label.length;
+	if (row->is_rest || row->label.length == 0 || cell->is_shortened)
 		append_label(cell->context, row, &cell->words);
 }
 
