@@ -61,7 +61,7 @@ tracks() {
 		fail "$(jq -c '[.rows[] | [.name, .count, .wall_ns.sum]]' "$tmp/out")"
 }
 
-# A process that ends, or execs where nothing is said of it, is where it was; one that is said to be in none has left.
+# A process that ends stays where it was. A later record without a container means that it has left: 30 does, at 32.
 containers() {
 	local first second
 	first=$(printf '1%.0s' {1..64}) second=$(printf '2%.0s' {1..64})
@@ -88,6 +88,8 @@ containers() {
 	run 0 report --by pod --json containers.txtrace || return
 	[ "$(jq -c '[.rows[] | [.name, .count, .wall_ns.sum]]' "$tmp/out")" = '[[null,4,180],["12345678-9abc-def0-1234-56789abcdef0",2,30]]' ] ||
 		fail "$(jq -c '[.rows[] | [.name, .count, .wall_ns.sum]]' "$tmp/out")" || return
+	run 0 report --cost --by container --json containers.txtrace && [ "$(jq -c '[.rows[] | [.name, .spans]] | sort' "$tmp/out")" = "[[\"\",3],[\"$first\",2],[\"$second\",1]]" ] ||
+		fail "$(jq -c .rows "$tmp/out")" || return
 	# pid 10 of another capture is another process
 	"$make_log" "$tmp/other_host.txtrace" <<-'END' || return
 		header pid=10 capture_id="other" boot_id="b" start_monotonic_ns=1

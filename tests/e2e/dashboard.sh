@@ -3,15 +3,13 @@
 # The Grafana dashboard: a real Prometheus, which scrapes a recorder of the bank, has an answer for each of its queries.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh || exit
+# shellcheck source=tests/e2e/prometheus.sh
+. tests/e2e/prometheus.sh || exit
 need_bpf
 
 dashboard=share/txtrace/grafana/txtrace.json
 program='' tracer='' prometheus=''
 trap 'kill $program $tracer $prometheus 2>/dev/null; wait' EXIT
-
-free_port() {
-	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
 
 serves_spans() {
 	curl -sf --noproxy '*' --max-time 20 "http://127.0.0.1:$port/metrics" >"$tmp/page" && grep -q '^txtrace_span_part_seconds_count{label="transfer",part="runnable"}' "$tmp/page"
@@ -31,14 +29,7 @@ has_answers() {
 }
 
 a_prometheus_answers() {
-	address=127.0.0.1:$(free_port)
-	mkdir "$tmp/data"
-	cat >"$tmp/prometheus.yml" <<-END
-		global: { scrape_interval: 1s }
-		scrape_configs: [ { job_name: txtrace, static_configs: [ { targets: [ "127.0.0.1:$port" ] } ] } ]
-	END
-	prometheus --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/data" --web.listen-address="$address" >"$tmp/prometheus.log" 2>&1 &
-	prometheus=$!
+	start_prometheus data "$port"
 	wait_for 90 has_answers || fail "$(cat "$tmp/answers")" "$(tail -n 5 "$tmp/prometheus.log")"
 	kill -INT $tracer
 	wait $tracer || fail "the recorder ended with $?: $(cat "$tmp/err")"

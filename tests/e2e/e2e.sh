@@ -125,6 +125,11 @@ wait_for() {
 	done
 }
 
+# Of this machine alone. Another program may take it before it is used.
+free_port() {
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
 runs() { # runs PID
 	[ -d "/proc/$1" ] && ! grep -q '^State:.[ZX]' "/proc/$1/status" 2>/dev/null
 }

@@ -3,14 +3,12 @@
 # A real Prometheus gets the metrics as OpenMetrics, and keeps the traces of slow spans as exemplars; and as protobuf, and keeps native histograms.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh || exit
+# shellcheck source=tests/e2e/prometheus.sh
+. tests/e2e/prometheus.sh || exit
 need_bpf
 
 program='' tracer='' prometheus=''
 trap 'kill $program $tracer $prometheus 2>/dev/null; wait' EXIT
-
-free_port() {
-	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
 
 ask() { # ask PATH: of Prometheus
 	curl -sf --noproxy '*' --max-time 20 -G "http://$address/api/v1/$1" "${@:2}"
@@ -71,25 +69,8 @@ has_exemplars() {
 		jq -e '.data | length > 0' "$tmp/exemplars" >/dev/null
 }
 
-start_prometheus() { # start_prometheus NAME FEATURE...
-	address=127.0.0.1:$(free_port)
-	mkdir "$tmp/$1"
-	cat >"$tmp/prometheus.yml" <<-END
-		global: { scrape_interval: 1s }
-		scrape_configs: [ { job_name: txtrace, static_configs: [ { targets: [ "127.0.0.1:$port" ] } ] } ]
-	END
-	prometheus "${@:2}" --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/$1" --web.listen-address="$address" >"$tmp/prometheus.log" 2>&1 &
-	prometheus=$!
-}
-
-end_prometheus() {
-	kill $prometheus
-	wait $prometheus
-	prometheus=
-}
-
 prometheus_keeps_them() {
-	start_prometheus with_exemplars --enable-feature=exemplar-storage
+	start_prometheus with_exemplars "$port" --enable-feature=exemplar-storage
 	wait_for 60 has_exemplars || fail "Prometheus has none: $(tail -n 5 "$tmp/prometheus.log")" || return
 	jq -e '.data | all(.seriesLabels.label == "request" and all(.exemplars[]; (.labels.trace_id | test("^00000000000000000000000000abc00[0-9]$")) and (.value | tonumber) >= 0.015))' "$tmp/exemplars" >/dev/null ||
 		fail "$(cat "$tmp/exemplars")" || return
@@ -105,7 +86,7 @@ has_native() {
 # What Prometheus makes of the buckets: their bounds are powers of 2^(1/8), each request is in one of them, and its median is within one of what the log says.
 native_histograms() {
 	local median
-	start_prometheus with_native --enable-feature=native-histograms,exemplar-storage
+	start_prometheus with_native "$port" --enable-feature=native-histograms,exemplar-storage
 	wait_for 60 has_native || fail "Prometheus has none: $(ask targets | jq -c '.data.activeTargets[].lastError') $(cat "$tmp/native")" || return
 	jq -e '.data.result[0].histogram[1] | (.count | tonumber) == ([.buckets[][3] | tonumber] | add) and
 		all(.buckets[]; (.[2] | tonumber) / (.[1] | tonumber) > 1.0904 and (.[2] | tonumber) / (.[1] | tonumber) < 1.0906 and (.[2] | tonumber) >= 0.015)' "$tmp/native" >/dev/null || fail "$(cat "$tmp/native")" || return

@@ -16,11 +16,6 @@ clients=
 log=$tmp/served.txtrace
 trap 'kill -KILL $server $loop $tracer $clients 2>/dev/null' EXIT
 
-# A port that was free a moment ago.
-free_port() {
-	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
 page() {
 	curl -sf --max-time 600 "http://127.0.0.1:$port/metrics" >"$tmp/page"
 }

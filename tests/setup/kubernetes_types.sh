@@ -26,4 +26,5 @@ trap 'rm -rf "$scratch"' EXIT
 (cd "$scratch" && npm pack --loglevel=error --ignore-scripts --fetch-retries=1 --fetch-timeout=60000 $package >/dev/null 2>said) ||
 	give_up "npm could not fetch $package: $(grep -m 1 . "$scratch/said")"
 echo "$hash  $(echo "$scratch"/*.tgz)" | sha256sum --quiet --check - >/dev/null 2>&1 || give_up "$package is not the file that we know"
-mkdir -p "$folder" && tar -xzf "$scratch"/*.tgz -C "$folder" --wildcards '*.d.ts' || give_up "$package cannot be unpacked"
+mkdir "$scratch/files" && tar -xzf "$scratch"/*.tgz -C "$scratch/files" --wildcards '*.d.ts' || give_up "$package cannot be unpacked"
+mkdir -p "$folder" && rm -rf "$folder/package" && cp -r "$scratch/files/package" "$folder/new" && mv "$folder/new" "$folder/package"

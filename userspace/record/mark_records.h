@@ -27,7 +27,7 @@ bool mark_records_knows(uint8_t kind); /* of enum mark_kind */
 
 void mark_records_count(struct mark_counts *counts, const struct queued_mark *mark);
 
-/* That found no room, of a kind (its lowest five bits; 0, not known: counts nowhere). Each took as a slot. */
+/* Marks that found no room. kind: its lowest five bits; 0, not known, is not counted. Each costs a slot. */
 void mark_records_count_lost(struct mark_counts *counts, uint32_t kind, uint64_t cnt);
 
 /* A bit for each kind of record that marks of this kind become (its lowest five bits; 0: any kind). */

@@ -2,8 +2,8 @@
 /*
  * Which container and pod a process is in, by the names of its cgroups. Docker,
  * containerd, CRI-O and Podman put a container's id there, 64 hexadecimal
- * digits, and the kubelet the uid of the pod. A name is all there is: who may
- * make cgroups may call them so.
+ * digits, and the kubelet the uid of the pod. Nothing but the name says so: a user
+ * who may create cgroups can choose any.
  */
 #ifndef CONTAINER_IDENTITY_H
 #define CONTAINER_IDENTITY_H

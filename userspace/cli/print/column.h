@@ -59,7 +59,7 @@ struct cell {
 	int64_t difference;
 	struct txtrace_string string;
 	struct text words; /* WORDS; of a STRING that is empty or shortened, what a table says instead */
-	bool is_shortened;
+	bool is_shortened; /* a table shows `words` instead of the string */
 	const char *bound; /* ">=" before it, in a table */
 	const char *style;
 };

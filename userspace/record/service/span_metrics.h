@@ -24,7 +24,7 @@ void span_metrics_free(struct span_metrics *metrics);
 /* What is said of spans that have not ended. 0 or -ENOMEM. */
 int span_metrics_see(struct span_metrics *metrics, const struct txtrace_attribute *attribute);
 
-/* Of a process that is there; NULL: in no container that is known. 0 or -ENOMEM; the metrics stay usable. */
+/* container: where the span's process is; NULL: not known. 0 or -ENOMEM; the metrics stay usable. */
 int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *span,
 		     const struct container_identity *container);
 
