@@ -50,11 +50,16 @@ records_as_in_a_pod() {
 	[ "$("$reader" report --label spin --json "$tmp/logs" | jq '.labels[0].count')" = 7 ] || fail "$("$reader" report "$tmp/logs")"
 }
 
+# By its whole path: another package may have a file of that name. What is in /usr/lib may have been installed as /lib.
+package_of() { # package_of FILE
+	{ dpkg -S "$1" || dpkg -S "${1#/usr}"; } 2>/dev/null | sed -n 's/:.*//p' | head -n 1
+}
+
 # The package of each library that is linked; libmicrohttpd and libstdc++ are loaded when they are needed.
 libraries_are_installed() {
 	local library package found=0
 	for library in $(ldd "$BUILD/txtrace-bpf" "$BUILD/txtrace" | awk '/=> \// { print $3 }' | sort -u); do
-		package=$(dpkg -S "$(basename "$(readlink -f "$library")")" 2>/dev/null | sed -n 's/:.*//p' | grep -v -e -dev -e -dbg | head -n 1)
+		package=$(package_of "$(readlink -f "$library")")
 		case $package in '' | libc6 | libtinfo6 | libbz2-1.0 | liblzma5) continue ;; esac # the base system's
 		grep -q -w -- "$package" $dockerfile || fail "$package, of $library, is not in the image" || return
 		found=$((found + 1))
