@@ -85,13 +85,13 @@ TOP_LIBS     = $(call pkg,--libs,ncursesw tinfo)
 # libiberty is not needed: without it, Rust names stay as the compiler wrote them. It has no pkg-config file.
 LIBIBERTY   := $(shell printf '\043include <libiberty/demangle.h>\nint main(void) { return !rust_demangle_callback; }\n' | \
 	$(CC) $(SYSROOT_FLAG) -x c -o /dev/null - -liberty >/dev/null 2>&1 && echo -liberty)
-# libmicrohttpd is not among them: one process loads it (base/http_library.h).
+# libmicrohttpd and libcurl are not among them: who needs them loads them (base/http_library.h, base/curl_library.h).
 RECORD_LIBS  = $(call pkg,--libs,libbpf libdw libelf libseccomp) -lz $(LIBIBERTY) -pthread
 
 # ---- sources: a folder is a module; a file in it, or in a folder in it, is part of it ----
 
 # No module of the first group knows libbpf; ring and attach alone include it.
-PURE_FOLDERS   := base event merge attribute log analyze export import sql cli
+PURE_FOLDERS   := base event merge attribute log analyze export import sql fleet cli
 RECORD_FOLDERS := ring attach record
 # What the library's functions can need: of the first group, log and what it may include.
 LIBRARY_FOLDERS := base log

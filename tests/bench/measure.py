@@ -13,6 +13,7 @@ import time
 import attach_figures
 import cost_figures
 import export_figures
+import fleet_figures
 import live_figures
 import log_figures
 import mode_figures
@@ -124,6 +125,9 @@ class Bench:
     def export(self):
         export_figures.export(self)
 
+    def fleet(self):
+        fleet_figures.fleet(self)
+
     def imports(self):
         export_figures.imports(self)
 
@@ -215,6 +219,7 @@ PARTS = {
     "export": "logs in other formats",
     "imports": "files of other tools",
     "sql": "queries, beside reports",
+    "fleet": "logs to ClickHouse",
     "live": "the live view of a log that is being written",
     "page": "a page for a browser",
     "writer": "the log's writer",

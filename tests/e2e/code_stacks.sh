@@ -103,9 +103,9 @@ faults_wait_for_the_address_space() {
 			"counted $waited, and $at_edges at the edges: $(jq -c '[.objects[] | [.kind, .reason, .fault, .count, .waiters]]' "$tmp/faults.blocked")"
 }
 
-# polled NAME LABEL SYSCALL: nothing came, so it is a sleep (what ends a poll: polls.sh)
+# polled NAME LABEL SYSCALL: (aarch64 has no poll, but ppoll) nothing came, so it is a sleep (what ends a poll: polls.sh)
 polled() {
-	had_no_nap "$1" "$2" || has_object "$1" ".reason == \"sleep\" and .kind == \"syscall\" and .syscall == \"$3\" and ([.waited[]?.name, .waiters[]?.name] | index(\"$2\") != null)"
+	had_no_nap "$1" "$2" || has_object "$1" ".reason == \"sleep\" and .kind == \"syscall\" and (.syscall == \"$3\" or .syscall == \"p$3\") and ([.waited[]?.name, .waiters[]?.name] | index(\"$2\") != null)"
 }
 
 check "the program is traced" trace dwarf --stacks off-cpu,on-cpu --

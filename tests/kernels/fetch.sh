@@ -66,7 +66,7 @@ fetch_root() { # fetch_root ARCH
 	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-none}")
 	debian_open "root-$1" "$1" "$PWD/$kernels/apt/root-$1/installed" "$suite" &&
 		debian_unpack "$kernels/root-$1.new" busybox-static bash coreutils grep sed util-linux python3-minimal libpython3-stdlib jq \
-			libbpf-dev libelf-dev libdw-dev libmicrohttpd-dev libseccomp-dev zlib1g-dev libzstd-dev liblz4-dev libprotobuf-c-dev libcbor-dev libsqlite3-dev libncurses-dev &&
+			libbpf-dev libelf-dev libdw-dev libmicrohttpd-dev libseccomp-dev zlib1g-dev libzstd-dev liblz4-dev libprotobuf-c-dev libcbor-dev libsqlite3-dev libcurl4-openssl-dev libncurses-dev &&
 		lead_links_inside "$kernels/root-$1.new" && mv "$kernels/root-$1.new" "$kernels/root-$1"
 }
 

@@ -15,11 +15,12 @@ analyze:   log base
 export:    analyze log base
 import:    log base
 sql:       export analyze log base
-cli:       sql import export analyze log base
+fleet:     sql analyze log base
+cli:       fleet sql import export analyze log base
 ring:      event base
 attach:    event base
-record:    attach ring event merge attribute log analyze export import sql cli base
-main:      record attach ring event merge attribute log analyze export import sql cli base
+record:    attach ring event merge attribute log analyze export import sql fleet cli base
+main:      record attach ring event merge attribute log analyze export import sql fleet cli base
 '
 # A large folder has floors of its own: what lies in it, or in a folder in it, and the others of its folders that it may include. '.' stands for what lies in it
 # itself.

@@ -42,6 +42,8 @@ extern const struct command command_check;
 extern const struct command command_info;
 extern const struct command command_export;
 extern const struct command command_sql;
+extern const struct command command_ship;
+extern const struct command command_fleet;
 extern const struct command command_import;
 extern const struct command command_gas;
 extern const struct command command_verify;

@@ -7,14 +7,23 @@
 #include "cli/commands/command.h"
 
 const struct command *const commands[] = {
-	&command_report,     &command_top,	   &command_view,      &command_open,
-	&command_tree,	     &command_tail,	   &command_histogram, &command_flame,
-	&command_workers,    &command_concurrency, &command_spans,     &command_blocked,
-	&command_blame,	     &command_neighbours,  &command_show,      &command_critical_path,
-	&command_diff,	     &command_check,	   &command_info,      &command_dump,
-	&command_sql,	     &command_export,	   &command_import,    &command_gas,
-	&command_verify,     &command_repair,	   &command_slice,     &command_merge,
-	&command_recompress, &command_anonymize,   &command_help,      NULL,
+	&command_report,     &command_top,
+	&command_view,	     &command_open,
+	&command_tree,	     &command_tail,
+	&command_histogram,  &command_flame,
+	&command_workers,    &command_concurrency,
+	&command_spans,	     &command_blocked,
+	&command_blame,	     &command_neighbours,
+	&command_show,	     &command_critical_path,
+	&command_diff,	     &command_check,
+	&command_info,	     &command_dump,
+	&command_sql,	     &command_ship,
+	&command_fleet,	     &command_export,
+	&command_import,     &command_gas,
+	&command_verify,     &command_repair,
+	&command_slice,	     &command_merge,
+	&command_recompress, &command_anonymize,
+	&command_help,	     NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -70,7 +70,7 @@ char *log_family_base(const char *path)
 	return base;
 }
 
-static bool is_held(const char *path)
+bool log_family_is_held(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	bool result;
@@ -88,7 +88,7 @@ char *log_family_live(const char *path)
 
 	if (asprintf(&partial, "%s" PARTIAL, path) < 0)
 		return NULL;
-	if (access(path, F_OK) == 0 ? is_held(partial) : access(partial, F_OK) == 0)
+	if (access(path, F_OK) == 0 ? log_family_is_held(partial) : access(partial, F_OK) == 0)
 		return partial;
 	free(partial);
 	return strdup(path);

@@ -24,6 +24,9 @@ char *log_family_base(const char *path);
  */
 char *log_family_live(const char *path);
 
+/* A recorder is writing this file. */
+bool log_family_is_held(const char *path);
+
 /*
  * The file with this part of a capture, or, if there is none any more, with the
  * next one that there is: 1, *path to be freed, and *found says which; 0: there

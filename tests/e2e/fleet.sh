@@ -1,0 +1,322 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Logs of three hosts on two servers of ClickHouse, which is real: each command's answer is what the spans in the logs say, also when a server or the sender
+# was killed meanwhile.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
+# shellcheck source=tests/e2e/clickhouse.sh
+. tests/e2e/clickhouse.sh || exit
+
+reason=$(clickhouse_lacks)
+if [ -n "$reason" ]; then
+	echo "ok 1 - fleet # SKIP $reason"
+	echo "1..1"
+	exit 0
+fi
+
+make_log=$BUILD/cli/make_log
+logs=$tmp/logs
+one=$(free_port) two=$(free_port) tcp_one=$(free_port) tcp_two=$(free_port)
+chdb= # the pid of a server with the current release
+trap 'kill -9 ${pid_one:-} ${pid_two:-} ${chdb:-} ${slow:-} 2>/dev/null; wait 2>/dev/null' EXIT
+
+mkdir "$logs"
+python3 $e2e/fleet_logs.py write "$make_log" "$logs" || exit
+"$reader" report --json "$logs" >"$tmp/report.json" 2>/dev/null
+
+start_servers() {
+	clickhouse_configure one "$one" "$tcp_one" "$tcp_one" "$tcp_two" && clickhouse_configure two "$two" "$tcp_two" "$tcp_one" "$tcp_two" || return
+	clickhouse_start one "$one" || return
+	pid_one=$clickhouse_pid
+	clickhouse_start two "$two" || return
+	pid_two=$clickhouse_pid
+}
+
+fleet() { # fleet ARGUMENT...: at $url
+	"$reader" fleet --clickhouse "$url" "$@"
+}
+
+ship() {
+	"$reader" ship --clickhouse "$url" "$@"
+}
+
+# Sets `sender` to its pid.
+ship_beside() {
+	"$reader" ship --clickhouse "$url" "$@" &
+	sender=$!
+}
+
+answers() { # answers WHAT [CHECK...] -- ARGUMENT...
+	local what=() status
+	while [ "$1" != -- ]; do
+		what+=("$1")
+		shift
+	done
+	shift
+	fleet "$@" --json >"$tmp/answer"
+	status=$?
+	[ $status = "${wanted_status:-0}" ] || fail "status $status" || return
+	python3 $e2e/fleet_logs.py check "${what[@]}" <"$tmp/answer" || fail "$(head -c 400 "$tmp/answer")"
+}
+
+all_answers() {
+	answers report -- report --exact &&
+		answers report loose=1 -- report &&
+		answers same path="$tmp/report.json" -- report --exact &&
+		answers report key=host -- report --exact --by host &&
+		answers report key=container -- report --exact --by container &&
+		answers report key=process -- report --exact --by process &&
+		answers report key=tag -- report --exact --by tag &&
+		answers report "label=it's" -- report --exact --label "it's" &&
+		answers report 'label=50%_[x]*?' -- report --exact --label '50%_\[x\]\*\?' &&
+		answers report "label=checkout,checkout.pay" -- report --exact --label 'check[a-o]ut*' &&
+		answers report 'host=db'\''\1' -- report --exact --host "db'\\\\1" &&
+		answers report host=web1,web2 -- report --exact --host 'web?' &&
+		answers report capture=1 -- report --exact --since '2026-11-18 12:00' &&
+		answers report capture=0 -- report --exact --until 2026-11-18T12:00:00Z &&
+		answers tail percent=95 -- tail --exact --percentile 95 &&
+		answers spans sort=wall -- spans &&
+		answers spans sort=disk -- spans --sort disk &&
+		answers diff verdict=unsure -- diff host=web1 host=web2
+}
+
+refuses() { # refuses SENTENCE COMMAND...
+	local sentence=$1 status
+	shift
+	"$@" >"$tmp/said.out" 2>"$tmp/said.err"
+	status=$?
+	[ $status = 2 ] || fail "status $status: $(cat "$tmp/said.err")" || return
+	[ "$(wc -l <"$tmp/said.err")" = 1 ] || fail "$(cat "$tmp/said.err")" || return
+	grep -qF -- "$sentence" "$tmp/said.err" || fail "$(cat "$tmp/said.err")"
+}
+
+# ---- a server on its own ----
+
+tables_are_missed() {
+	refuses "make them with 'txtrace fleet --clickhouse URL create'" fleet report && refuses "make them with" ship --once "$logs"
+}
+
+all_is_sent() {
+	fleet create && fleet create && ship --once "$logs" >"$tmp/sent" || return
+	grep -q "^18 files sent with 7,200 spans; the server had 0$" "$tmp/sent" || fail "$(cat "$tmp/sent")"
+}
+
+again_nothing_is_sent() {
+	ship --once "$logs" >"$tmp/sent" && grep -q "^0 files sent with 0 spans; the server had 18$" "$tmp/sent" || fail "$(cat "$tmp/sent")"
+}
+
+# Rows of an attempt that was cut off, and a second whole attempt, as from another place at once.
+strangers_do_not_count() {
+	local table columns
+	for table in "spans + 1000" "files + 1000" "spans + 2000"; do
+		columns=$(clickhouse_ask "$one" "SELECT name FROM system.columns WHERE database = 'txtrace' AND table = '${table% + *}' FORMAT TabSeparated" |
+			sed 's/.*/`&`/; s/^`batch`$/batch + '"${table#* + }"'/' | paste -sd,)
+		clickhouse_ask "$one" "INSERT INTO ${table% + *} SELECT $columns FROM ${table% + *} WHERE batch % 2 = 1" || return
+	done
+	[ "$(clickhouse_ask "$one" "SELECT count() FROM spans")" -gt 14400 ]
+}
+
+# ---- two servers, and a table over both ----
+
+cluster_is_made() {
+	url=http://127.0.0.1:$one/both && fleet create --cluster both >"$tmp/created" && url=http://127.0.0.1:$two/both && fleet create --cluster both >"$tmp/created"
+}
+
+each_server_has_some() {
+	local port count
+	for port in "$one" "$two"; do
+		count=$(curl -sS --data-binary "SELECT count() FROM spans_local" "http://127.0.0.1:$port/?database=both")
+		[ "$count" -gt 0 ] || fail "port $port: $count" || return
+	done
+}
+
+has_said() { # has_said FILE TEXT
+	grep -qF -- "$2" "$1" || has_ended "$sender"
+}
+
+# One server is killed while logs are sent, and comes back; the sender waits.
+a_server_is_killed() {
+	local sender status
+	mkdir "$tmp/growing" && cp "$logs"/c*0.000001.txtrace "$tmp/growing" || return
+	ship_beside "$tmp/growing" >"$tmp/sent" 2>"$tmp/told"
+	wait_for 60 has_said "$tmp/sent" "spans,"
+	kill -9 $pid_two
+	cp "$logs"/*.txtrace "$tmp/growing"
+	wait_for 60 has_said "$tmp/told" "the logs stay in"
+	clickhouse_start two "$two" && pid_two=$clickhouse_pid || return
+	wait_for 60 has_said "$tmp/told" "takes logs again"
+	wait_for 60 all_files_there
+	kill -INT $sender
+	wait $sender
+	status=$?
+	[ $status = 0 ] || fail "status $status: $(cat "$tmp/told")"
+}
+
+all_files_there() {
+	[ "$(curl -sS --data-binary "SELECT uniqExact(capture, part) FROM files" "http://127.0.0.1:$one/?database=both")" = 18 ] || has_ended "$sender"
+}
+
+# At any moment, many times: what it left is not seen, and the last attempt is whole.
+the_sender_is_killed() {
+	local sender i
+	url=http://127.0.0.1:$one/killed
+	fleet create >"$tmp/created" || return
+	for ((i = 0; i < 25; i++)); do
+		ship_beside --once -q "$logs"
+		sleep "0.0$((RANDOM % 90 + 10))"
+		kill -9 $sender 2>/dev/null
+		wait $sender 2>/dev/null
+	done
+	ship --once -q "$logs" && all_answers
+}
+
+# ---- what stays away ----
+
+removed_files_count() {
+	url=http://127.0.0.1:$one/removed
+	mkdir "$tmp/some" && cp "$logs"/c0*.txtrace "$tmp/some" && rm "$tmp/some/c00.000001.txtrace" "$tmp/some/c01.000002.txtrace" || return
+	fleet create >"$tmp/created"
+	ship --once "$tmp/some" >"$tmp/sent" 2>"$tmp/told"
+	[ $? = 1 ] && grep -q "2 log files were removed before they were sent" "$tmp/told" || fail "$(cat "$tmp/told")" || return
+	ship --once "$tmp/some" 2>"$tmp/told" >"$tmp/sent" || fail "they count again: $(cat "$tmp/told")" || return
+	fleet report --json >"$tmp/answer"
+	[ $? = 1 ] && jq -e '.files | .sent == 4 and .removed == 2' "$tmp/answer" >/dev/null || fail "$(jq -c .files "$tmp/answer")" || return
+	cp "$logs"/c0*.txtrace "$tmp/some" && ship --once -q "$tmp/some" || return
+	answers report host=web1 -- report --exact && jq -e '.files | .sent == 6 and .removed == 0' "$tmp/answer" >/dev/null
+}
+
+# A killed recorder's file is sent; one that is being written is not.
+held_files_wait() {
+	url=http://127.0.0.1:$one/held
+	mkdir "$tmp/held" && cp "$logs/c00.000001.txtrace" "$tmp/held/a.txtrace.partial" && cp "$logs/c00.000002.txtrace" "$tmp/held/b.txtrace.partial" || return
+	fleet create >"$tmp/created"
+	flock "$tmp/held/b.txtrace.partial" "$reader" ship --once --clickhouse "$url" "$tmp/held" >"$tmp/sent"
+	grep -q "^1 files sent with 400 spans" "$tmp/sent" || fail "$(cat "$tmp/sent")" || return
+	ship --once "$tmp/held" >"$tmp/sent" && grep -q "^1 files sent with 400 spans; the server had 1" "$tmp/sent" || fail "$(cat "$tmp/sent")"
+}
+
+unreadable_files_are_named() {
+	url=http://127.0.0.1:$one/bad
+	mkdir "$tmp/bad" && cp "$logs/c00.000001.txtrace" "$tmp/bad" && echo "no log" >"$tmp/bad/x.txtrace" && head -c 9000 "$logs/c10.000001.txtrace" >"$tmp/bad/cut.txtrace" || return
+	fleet create >"$tmp/created"
+	ship --once "$tmp/bad" >"$tmp/sent" 2>"$tmp/told"
+	[ $? = 1 ] && grep -q "x.txtrace.*it is not sent" "$tmp/told" && grep -q "cut.txtrace' is damaged or cut off" "$tmp/told" || fail "$(cat "$tmp/told")" || return
+	fleet report --json >"$tmp/answer"
+	[ $? = 1 ] && jq -e '.files.damaged == 1 and .files.sent == 2' "$tmp/answer" >/dev/null || fail "$(jq -c .files "$tmp/answer")"
+}
+
+# ---- servers that refuse ----
+
+bad_credentials() {
+	url=http://sender:wrong@127.0.0.1:$one
+	refuses "refuses the user 'sender'" ship --once "$logs" && refuses "refuses the user 'sender'" fleet report || return
+	url=http://nobody@127.0.0.1:$one
+	refuses "refuses the user 'nobody'" fleet report || return
+	url=http://127.0.0.1:$one
+	CLICKHOUSE_USER=sender CLICKHOUSE_PASSWORD=secret fleet report >/dev/null &&
+		CLICKHOUSE_USER=sender CLICKHOUSE_PASSWORD=wrong refuses "refuses the user 'sender'" fleet report || return
+	url=http://sender:secret@127.0.0.1:$one
+	fleet report >/dev/null && ! grep -q secret "$tmp/said.err"
+}
+
+no_server() {
+	url=http://127.0.0.1:$(free_port)
+	refuses "can't reach ClickHouse at" ship --once "$logs" && refuses "can't reach ClickHouse at" fleet report || return
+	for url in ftp://127.0.0.1/x "::" http:/ http://h/a/b; do
+		refuses "a server of ClickHouse is http://HOST" fleet report || return
+	done
+	url=
+	refuses "which server?" fleet report
+}
+
+other_version() {
+	url=http://127.0.0.1:$one/other
+	fleet create >"$tmp/created" && curl -sS --data-binary "INSERT INTO schema VALUES (7)" "http://127.0.0.1:$one/?database=other" || return
+	refuses "are of version 7, and this txtrace knows version 1" ship --once "$logs" && refuses "are of version 7" fleet report
+}
+
+# Takes a connection and says nothing.
+slow_server() {
+	python3 - >"$tmp/slow" <<-'END' &
+		import socket, time
+		listener = socket.create_server(("127.0.0.1", 0))
+		print(listener.getsockname()[1], flush=True)
+		kept = []
+		while True:
+		    kept.append(listener.accept())
+	END
+	slow=$!
+	wait_for 20 test -s "$tmp/slow"
+	url=http://127.0.0.1:$(cat "$tmp/slow")
+	refuses "did not answer within 0.3 s" ship --timeout 300ms --once "$logs" && refuses "did not answer within 0.3 s" fleet --timeout 300ms report
+}
+
+# Its disk is 1 MiB larger than what an empty server needs; when there is room again, all arrives.
+full_server() {
+	local port tcp sender status
+	port=$(free_port) tcp=$(free_port)
+	mkdir -p "$tmp/full/data" && mount -t tmpfs -o size=1m tmpfs "$tmp/full/data" || return
+	clickhouse_configure full "$port" "$tcp" "$tcp" && clickhouse_start full "$port" || return
+	url=http://127.0.0.1:$port
+	fleet create >"$tmp/created" || return
+	ship_beside "$logs" >"$tmp/sent" 2>"$tmp/told"
+	wait_for 60 has_said "$tmp/told" "the logs stay in"
+	grep -q "has no room" "$tmp/told" && [ "$(ls "$logs" | wc -l)" = 18 ] && mount -o remount,size=100m "$tmp/full/data"
+	status=$?
+	wait_for 60 has_said "$tmp/told" "takes logs again"
+	wait_for 60 has_sent_all "$port"
+	kill -INT $sender
+	wait $sender
+	[ $status = 0 ] && answers report -- report --exact || fail "$(cat "$tmp/told")"
+	status=$?
+	kill -9 "$clickhouse_pid"
+	wait "$clickhouse_pid"
+	umount "$tmp/full/data"
+	return $status
+}
+
+has_sent_all() {
+	[ "$(curl -sS --data-binary "SELECT uniqExact(capture, part) FROM files" "http://127.0.0.1:$1/?database=txtrace")" = 18 ] || has_ended "$sender"
+}
+
+wrong_usage() {
+	url=http://127.0.0.1:$one
+	refuses "is none of create, report, tail, spans and diff" fleet rows && refuses "takes two sides" fleet diff host=a &&
+		refuses "a side of diff is" fleet diff hast=a host=b && refuses "there is no column 'x'" fleet report --columns x &&
+		refuses "takes a time ago" fleet report --since yesterday && refuses "can't read the directory" ship --once "$tmp/nowhere"
+}
+
+check "two servers of ClickHouse start" start_servers
+url=http://127.0.0.1:$one
+check "without tables, one sentence says how they are made" tables_are_missed
+check "all logs are sent" all_is_sent
+check "each command's answer is what the spans say" all_answers
+check "what is there is not sent again" again_nothing_is_sent
+check "rows of other attempts come to the server" strangers_do_not_count
+check "and change no answer" all_answers
+check "two servers have a distributed table" cluster_is_made
+check "one of them is killed while logs are sent, and comes back" a_server_is_killed
+check "both have a part of the spans" each_server_has_some
+check "together they have all" all_answers
+check "a sender that is killed at any moment changes nothing" the_sender_is_killed
+check "files that were removed before they were sent count, and are sent when they turn up" removed_files_count
+check "a killed recorder's file is sent, and one that is being written is not" held_files_wait
+check "files that can't be read are named" unreadable_files_are_named
+check "wrong credentials" bad_credentials
+check "no server, or no URL of one" no_server
+check "tables of another version" other_version
+check "a server that does not answer" slow_server
+check "a server without room, until it has some" full_server
+check "wrong usage" wrong_usage
+if [ -n "${TXTRACE_CHDB:-}" ]; then
+	node $e2e/chdb_server.mjs "$TXTRACE_CHDB" "$tmp/chdb" >"$tmp/chdb.port" 2>"$tmp/chdb.said" &
+	chdb=$!
+	wait_for 60 test -s "$tmp/chdb.port"
+	url=http://127.0.0.1:$(head -n 1 "$tmp/chdb.port")
+	check "the current release: all logs are sent" all_is_sent
+	check "the current release: each command's answer is what the spans say" all_answers
+else
+	number=$((number + 1))
+	echo "ok $number - the current release # SKIP TXTRACE_CHDB names no folder with npm's chdb"
+fi
+finish
