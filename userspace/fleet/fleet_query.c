@@ -240,9 +240,11 @@ int fleet_report_ask(struct fleet_report *report, struct clickhouse *server,
 	append_where(&query, choice);
 	text_append_format(&query, " GROUP BY name ORDER BY sum(work_ns) DESC, name LIMIT %d", ROWS_MAX);
 	err = ask(server, &query, &report->answer, error);
-	return err ? err
-		   : read_rows(&report->answer, read_report_row, sizeof(*report->rows),
-			       (void **)&report->rows, &report->cnt, error);
+	err = err ? err
+		  : read_rows(&report->answer, read_report_row, sizeof(*report->rows), (void **)&report->rows,
+			      &report->cnt, error);
+	report->is_cut = report->cnt == ROWS_MAX;
+	return err;
 }
 
 void fleet_report_release(struct fleet_report *report)

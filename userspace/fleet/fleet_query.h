@@ -40,6 +40,7 @@ struct fleet_report {
 	struct text answer;
 	struct fleet_report_row *rows; /* the most work first */
 	size_t cnt;
+	bool is_cut; /* there are more rows, which were not asked for */
 };
 
 /* What rows can be: "label", "host", …; NULL behind the last. */

@@ -308,7 +308,6 @@ static void add_file(struct shipper *shipper, const struct fleet_place *place, u
 		first_ns = sending->first_unix_ns ? sending->first_unix_ns : start_unix_ns;
 		last_ns = sending->last_unix_ns > first_ns ? sending->last_unix_ns : first_ns;
 	}
-	text_clear(row);
 	fleet_append_file(row, place);
 	fleet_append_time(row, first_ns);
 	fleet_append_u32(row, (uint32_t)(first_ns / 1000000000));
@@ -407,36 +406,42 @@ int shipper_send(struct shipper *shipper, const char *path, struct shipper_resul
 
 /* ---- what was removed ---- */
 
-static int note_removed(struct shipper *shipper, struct sent_capture *capture, uint32_t part,
-			struct error *error)
+/* What is missing between the parts that are known, and before the first; REMOVED_MAX of a capture in all. */
+static size_t list_missing(const struct sent_capture *capture, uint32_t missing[REMOVED_MAX])
 {
-	const struct fleet_place place = { .host = capture->host, .capture = capture->name, .part = part };
-	int err;
-
-	add_file(shipper, &place, capture->start_unix_ns, NULL, NULL);
-	err = send_rows(shipper, FLEET_FILES, error);
-	return err ? err : add_part(capture, part, true) ? no_memory(error) : 0;
-}
-
-/* What is missing between the parts that are known, and before the first. */
-static int note_gaps(struct shipper *shipper, struct sent_capture *capture, uint64_t *removed_cnt,
-		     struct error *error)
-{
+	size_t removed_cnt = 0, cnt = 0;
 	uint32_t due = 0;
 
+	for (size_t i = 0; i < capture->part_cnt; i++)
+		removed_cnt += capture->parts[i].is_removed;
 	for (size_t i = 0; i < capture->part_cnt; i++) {
-		uint32_t part = capture->parts[i].part;
-
-		for (; due < part && *removed_cnt < REMOVED_MAX; due++, i++) {
-			int err = note_removed(shipper, capture, due, error);
-
-			if (err)
-				return err;
-			++*removed_cnt;
-		}
-		due = part + 1;
+		for (; due < capture->parts[i].part && removed_cnt + cnt < REMOVED_MAX; due++)
+			missing[cnt++] = due;
+		due = capture->parts[i].part + 1;
 	}
-	return 0;
+	return cnt;
+}
+
+static int note_missing(struct shipper *shipper, struct sent_capture *capture, uint64_t *removed_cnt,
+			struct error *error)
+{
+	uint32_t missing[REMOVED_MAX];
+	size_t cnt = list_missing(capture, missing);
+	int err;
+
+	text_clear(&shipper->rows[FLEET_FILES]);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct fleet_place place = { .host = capture->host,
+						   .capture = capture->name,
+						   .part = missing[i] };
+
+		add_file(shipper, &place, capture->start_unix_ns, NULL, NULL);
+	}
+	err = send_rows(shipper, FLEET_FILES, error);
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = add_part(capture, missing[i], true) ? no_memory(error) : 0;
+	*removed_cnt += err ? 0 : cnt;
+	return err;
 }
 
 int shipper_note_removed(struct shipper *shipper, uint64_t *removed_cnt, struct error *error)
@@ -445,6 +450,6 @@ int shipper_note_removed(struct shipper *shipper, uint64_t *removed_cnt, struct 
 
 	*removed_cnt = 0;
 	for (size_t i = 0; i < shipper->capture_cnt && !err; i++)
-		err = note_gaps(shipper, &shipper->captures[i], removed_cnt, error);
+		err = note_missing(shipper, &shipper->captures[i], removed_cnt, error);
 	return err;
 }

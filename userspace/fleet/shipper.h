@@ -47,7 +47,7 @@ int shipper_send(struct shipper *shipper, const char *path, struct shipper_resul
  * To be called when all files that are there were sent: parts of a capture that
  * the server does not have, before one that it has, were removed unsent, or
  * can't be read. The server is told, so that each counts once; one that turns up
- * is still sent. *removed_cnt: how many were found.
+ * is still sent. *removed_cnt: how many were found; a thousand of a capture count.
  */
 int shipper_note_removed(struct shipper *shipper, uint64_t *removed_cnt, struct error *error);
 

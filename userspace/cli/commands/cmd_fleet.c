@@ -65,12 +65,7 @@ static int set_moment(void *at, const char *value, const char **complaint)
 
 static int set_percentile(void *options, const char *value, const char **complaint)
 {
-	struct fleet_options *values = options;
-	char *end;
-
-	*complaint = "a number above 60 and below 100";
-	values->percentile = strtod(value, &end);
-	return !*value || *end || !(values->percentile > 60 && values->percentile < 100) ? -EINVAL : 0;
+	return tail_parse_percentile(&((struct fleet_options *)options)->percentile, value, complaint);
 }
 
 #define CHOICE(name_, letter_, argument_, help_, member_)       \
@@ -252,6 +247,9 @@ static int report(struct fleet_run *run)
 	int err = fleet_report_ask(&answer, run->server, &values->choice, values->by, values->is_exact,
 				   &run->error);
 
+	if (!err && answer.is_cut)
+		cli_warn(run->cli, "there are more than the %zu rows with the most work; choose fewer spans",
+			 answer.cnt);
 	if (!err)
 		err = print_array(run, fleet_report_columns, answer.rows, sizeof(*answer.rows), answer.cnt,
 				  values->limit == UINT64_MAX ? 100 : values->limit);

@@ -21,12 +21,7 @@ struct tail_state {
 
 static int set_percentile(void *options, const char *value, const char **complaint)
 {
-	struct tail_options *values = options;
-	char *end;
-
-	*complaint = "a number above 60 and below 100";
-	values->percentile = strtod(value, &end);
-	return !*value || *end || !(values->percentile > 60 && values->percentile < 100) ? -EINVAL : 0;
+	return tail_parse_percentile(&((struct tail_options *)options)->percentile, value, complaint);
 }
 
 static const struct option_spec specs[] = {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/print/tail_print.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "base/units.h"
 #include "cli/print/ledger_part.h"
 
@@ -9,6 +12,15 @@
 #define TOO_FEW_LISTED 8
 
 _Static_assert(TAIL_PART_COUNT == LEDGER_PART_COUNT, "parts of tails are parts of ledgers");
+
+int tail_parse_percentile(double *percentile, const char *value, const char **complaint)
+{
+	char *end;
+
+	*complaint = "a number above 60 and below 100";
+	*percentile = strtod(value, &end);
+	return !*value || *end || !(*percentile > 60 && *percentile < 100) ? -EINVAL : 0;
+}
 
 /* ---- for people ---- */
 

@@ -10,6 +10,9 @@
 #include "base/json.h"
 #include "cli/screen.h"
 
+/* --percentile: 0 or -EINVAL, and what it must be. */
+int tail_parse_percentile(double *percentile, const char *value, const char **complaint);
+
 /* A paragraph for each label with enough spans, `limit` at most (0: all). 0 or a negative errno. */
 int tail_print(const struct screen *screen, double percentile, const struct tail_row *const *rows, size_t cnt,
 	       uint64_t limit, uint64_t *hidden_cnt);
