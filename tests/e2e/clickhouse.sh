@@ -45,12 +45,35 @@ clickhouse_answers() { # clickhouse_answers PORT PID
 	curl -s -o "$tmp/ping" "http://127.0.0.1:$1/ping" && grep -q Ok "$tmp/ping" || has_ended "$2"
 }
 
-# clickhouse_start NAME HTTP_PORT: its pid goes to $clickhouse_pid.
+# Of a server that is killed and comes back: none that the kernel gives to connections meanwhile, as those of free_port are.
+lasting_port() {
+	python3 - <<-'END'
+		import random, socket
+		with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+		    first = int(file.read().split()[0])
+		while True:
+		    port = random.randrange(max(1024, first - 12000), first)
+		    with socket.socket() as tried:
+		        try:
+		            tried.bind(("127.0.0.1", port))
+		        except OSError:
+		            continue
+		    print(port)
+		    break
+	END
+}
+
+# clickhouse_start NAME HTTP_PORT: its pid goes to $clickhouse_pid. Another program may have its port for a moment.
 clickhouse_start() {
-	clickhouse-server --config-file="$tmp/$1/config.xml" >>"$tmp/$1/output" 2>&1 &
-	clickhouse_pid=$!
-	wait_for 60 clickhouse_answers "$2" $clickhouse_pid
-	runs $clickhouse_pid || fail "clickhouse-server does not start: $(tail -3 "$tmp/$1/output" "$tmp/$1/errors")"
+	local attempt
+	for attempt in 1 2 3 4 5; do
+		clickhouse-server --config-file="$tmp/$1/config.xml" >>"$tmp/$1/output" 2>&1 &
+		clickhouse_pid=$!
+		wait_for 60 clickhouse_answers "$2" $clickhouse_pid
+		runs $clickhouse_pid && return
+		sleep $attempt
+	done
+	fail "clickhouse-server does not start: $(tail -3 "$tmp/$1/output" "$tmp/$1/errors")"
 }
 
 clickhouse_ask() { # clickhouse_ask HTTP_PORT QUERY

@@ -16,7 +16,7 @@ fi
 
 make_log=$BUILD/cli/make_log
 logs=$tmp/logs
-one=$(free_port) two=$(free_port) tcp_one=$(free_port) tcp_two=$(free_port)
+one=$(lasting_port) two=$(lasting_port) tcp_one=$(lasting_port) tcp_two=$(lasting_port)
 chdb= # the pid of a server with the current release
 trap 'kill -9 ${pid_one:-} ${pid_two:-} ${clickhouse_pid:-} ${chdb:-} ${slow:-} ${secure:-} 2>/dev/null; wait 2>/dev/null; umount "$tmp/full/data" 2>/dev/null' EXIT
 
@@ -289,7 +289,7 @@ unknown_certificate() {
 # Its disk is 1 MiB larger than what an empty server needs; when there is room again, all arrives.
 full_server() {
 	local port tcp sender status
-	port=$(free_port) tcp=$(free_port)
+	port=$(lasting_port) tcp=$(lasting_port)
 	mkdir -p "$tmp/full/data" && mount -t tmpfs -o size=1m tmpfs "$tmp/full/data" || return
 	clickhouse_configure full "$port" "$tcp" "$tcp" && clickhouse_start full "$port" || return
 	url=http://127.0.0.1:$port
