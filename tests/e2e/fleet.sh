@@ -95,6 +95,12 @@ refuses() { # refuses SENTENCE COMMAND...
 	grep -qF -- "$sentence" "$tmp/said.err" || fail "$(cat "$tmp/said.err")"
 }
 
+# A label that one side has not has no change.
+one_side_is_empty() {
+	fleet diff --json host=web1 host=nowhere >"$tmp/answer" && jq -e '.rows | length == 7 and all(.[]; .verdict == "gone" and .more_ns == null and .new_mean_ns == null)' "$tmp/answer" >/dev/null ||
+		fail "$(head -c 300 "$tmp/answer")"
+}
+
 # ---- a server on its own ----
 
 tables_are_missed() {
@@ -150,7 +156,7 @@ a_server_is_killed() {
 	cp "$logs"/*.txtrace "$tmp/growing"
 	wait_for 60 has_said "$tmp/told" "the logs stay in"
 	clickhouse_start two "$two" && pid_two=$clickhouse_pid || return
-	wait_for 60 has_said "$tmp/told" "takes logs again"
+	wait_for 60 has_said "$tmp/told" "accepts logs again"
 	wait_for 60 all_files_there
 	kill -INT $sender
 	wait $sender
@@ -222,6 +228,57 @@ unreadable_files_are_named() {
 	[ $? = 1 ] && jq -e '.files.damaged == 1 and .files.sent == 2' "$tmp/answer" >/dev/null || fail "$(jq -c .files "$tmp/answer")"
 }
 
+# Two of them could not be told apart: the second would be taken for the first.
+damaged_headers_are_named() {
+	local name
+	url=http://127.0.0.1:$one/headers
+	mkdir "$tmp/headers" || return
+	for name in c00 c10; do
+		cp "$logs/$name.000001.txtrace" "$tmp/headers" &&
+			printf '\377\377\377\377\377\377\377\377' | dd of="$tmp/headers/$name.000001.txtrace" bs=1 seek=40 conv=notrunc 2>/dev/null || return
+	done
+	fleet create >"$tmp/created"
+	ship --once "$tmp/headers" >"$tmp/sent" 2>"$tmp/told"
+	[ $? = 1 ] && [ "$(grep -c "the header of .* is damaged, so its capture is not known; it is not sent" "$tmp/told")" = 2 ] || fail "$(cat "$tmp/told")"
+}
+
+send_many_days() {
+	local day
+	mkdir -p "$tmp/days" && cp "$logs/c00.000001.txtrace" "$tmp/days" || return
+	{
+		echo 'header host="h" capture_id="d" boot_id="b" start_monotonic_ns=1 start_realtime_ns=1700000000000000000'
+		for ((day = 1; day < 150; day++)); do
+			echo "span id=$day pid=1 tid=1 label=\"x\" begin_ns=${day}00000000000000 end_ns=${day}00000000000001 work_ns=1 on_cpu_ns=1"
+		done
+	} | "$make_log" "$tmp/days/a.txtrace" && touch -d 2020-01-01 "$tmp/days/a.txtrace" && fleet create >"$tmp/created" || return
+	ship --once "$tmp/days" >"$tmp/sent" 2>"$tmp/told"
+}
+
+# 18.16 has no limit.
+many_days_are_sent() {
+	url=http://127.0.0.1:$one/days
+	send_many_days && grep -q "^2 files sent with 309 spans" "$tmp/sent" || fail "$(cat "$tmp/sent" "$tmp/told")"
+}
+
+# A file that the server refuses holds up no others.
+many_days_are_named() {
+	url=$url/days
+	send_many_days
+	[ $? = 1 ] && grep -q "a.txtrace' are of more days than ClickHouse takes at once; it is not sent" "$tmp/told" || fail "$(cat "$tmp/told")" || return
+	grep -q "^1 files sent with 160 spans" "$tmp/sent" || fail "$(cat "$tmp/sent")"
+}
+
+# The same labels as `txtrace report` finds by this pattern.
+patterns_match_alike() {
+	local pattern
+	for pattern in '*' '?*' 'checkout*' '*t' '*[.]pay' 'check[!a-n]ut' 'check[^o]ut*' '[]x]*' '[' '*[' '*[[]*' '50%_\[x\]\*\?' 'a\\b*' '*?b?c*' '*\' 'it?s' '????' '?????' \
+		'é*' '*€' '[!c]*' '*;*' "*'*" '*-' '[a-c]*' '[c-a]*' '[-i]*' '[i-]*' 'none'; do
+		"$reader" report --json --label "$pattern" "$logs" 2>/dev/null | jq -r '[.labels[].label] | sort | .[]' >"$tmp/theirs"
+		fleet report --json --label "$pattern" | jq -r '[.rows[].name] | sort | .[]' >"$tmp/ours"
+		cmp -s "$tmp/ours" "$tmp/theirs" || fail "$pattern: $(paste -sd' ' "$tmp/ours"), txtrace report: $(paste -sd' ' "$tmp/theirs")" || return
+	done
+}
+
 # ---- servers that refuse ----
 
 bad_credentials() {
@@ -243,7 +300,7 @@ no_server() {
 		refuses "a server of ClickHouse is http://HOST" fleet report || return
 	done
 	url=
-	refuses "which server?" fleet report
+	refuses "no server is named" fleet report
 }
 
 other_version() {
@@ -298,7 +355,7 @@ full_server() {
 	wait_for 60 has_said "$tmp/told" "the logs stay in"
 	grep -q "has no room" "$tmp/told" && [ "$(ls "$logs" | wc -l)" = 45 ] && mount -o remount,size=100m "$tmp/full/data"
 	status=$?
-	wait_for 60 has_said "$tmp/told" "takes logs again"
+	wait_for 60 has_said "$tmp/told" "accepts logs again"
 	wait_for 60 has_sent_all "$port"
 	kill -INT $sender
 	wait $sender
@@ -318,7 +375,9 @@ wrong_usage() {
 	url=http://127.0.0.1:$one
 	refuses "is none of create, report, tail, spans and diff" fleet rows && refuses "takes two sides" fleet diff host=a &&
 		refuses "a side of diff is" fleet diff hast=a host=b && refuses "there is no column 'x'" fleet report --columns x &&
-		refuses "takes a time ago" fleet report --since yesterday && refuses "can't read the directory" ship --once "$tmp/nowhere"
+		refuses "takes a time ago" fleet report --since yesterday && refuses "can't read the directory" ship --once "$tmp/nowhere" &&
+		refuses "fleet tail has no option --csv" fleet tail --csv && refuses "fleet report has no option --sort" fleet report --sort disk &&
+		refuses "fleet create has no option --json" fleet create --json && refuses "exclude each other" fleet report --csv --json
 }
 
 check "two servers of ClickHouse start" start_servers
@@ -326,6 +385,7 @@ url=http://127.0.0.1:$one
 check "without tables, one sentence says how they are made" tables_are_missed
 check "all logs are sent" all_is_sent
 check "each command's answer is what the spans say" all_answers
+check "a label that one side lacks has no change" one_side_is_empty
 check "what is there is not sent again" again_nothing_is_sent
 check "rows of other attempts come to the server" strangers_do_not_count
 check "and change no answer" main_answers
@@ -338,6 +398,10 @@ check "files that were removed before they were sent count, and are sent when th
 check "a forged number of a part does no harm" forged_parts_are_few
 check "a killed recorder's file is sent, and one that is being written is not" held_files_wait
 check "files that can't be read are named" unreadable_files_are_named
+check "files with damaged headers are named" damaged_headers_are_named
+check "a file of many days is sent" many_days_are_sent
+url=http://127.0.0.1:$one
+check "patterns match as those of other commands" patterns_match_alike
 check "wrong credentials" bad_credentials
 check "no server, or no URL of one" no_server
 check "tables of another version" other_version
@@ -354,6 +418,8 @@ if [ -n "${TXTRACE_CHDB:-}" ]; then
 	url=http://127.0.0.1:$(head -n 1 "$tmp/chdb.port")
 	check "the current release: all logs are sent" all_is_sent
 	check "the current release: each command's answer is what the spans say" all_answers
+	check "the current release: patterns match as those of other commands" patterns_match_alike
+	check "the current release: a file of too many days is named, and others are sent" many_days_are_named
 else
 	number=$((number + 1))
 	echo "ok $number - the current release # SKIP TXTRACE_CHDB names no folder with npm's chdb"

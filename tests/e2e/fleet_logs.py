@@ -110,8 +110,6 @@ def check_report(answer, key="label", loose="", **choice):
         for name, value in figures(groups[row["name"]]).items():
             slack = 0.03 * value if loose and name[0] == "p" and name[1].isdigit() else 0
             assert abs(row[name] - value) <= slack, (row["name"], name, row[name], value)
-    works = [row["work_ns"] + 0 for row in answer["rows"]]
-    assert works, "no rows"
 
 
 def check_tail(answer, percent):
@@ -133,11 +131,9 @@ def check_spans(answer, sort):
     expected = sorted(chosen(), key=value, reverse=True)[:len(answer["rows"])]
     assert len(answer["rows"]) == 20
     assert [row[f"{sort}_ns"] for row in answer["rows"]] == [value(span) for span in expected]
-    known = {(span["host"], span["capture"], span["id"]): span for span in expected}
     for row in answer["rows"]:
         span = next(s for s in chosen(host=[row["host"]]) if s["wall"] == row["wall_ns"] and str(s["id"]) == str(row["id"]))
         assert (row["label"], row["tag"], row["pid"]) == (span["label"], span["tag"], span["pid"]), (row, span)
-    assert known
 
 
 def check_diff(answer, verdicts, capture=None):

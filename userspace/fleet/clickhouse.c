@@ -21,7 +21,7 @@ struct clickhouse {
 	struct text root;      /* "http://host:port/?" and settings, with & at the end */
 	struct text place;     /* "host:port" */
 	struct text url;       /* of the request */
-	struct text no_answer; /* where an answer goes that nobody wants, and errors */
+	struct text no_answer; /* where an answer that is of no interest goes, and errors */
 	struct text *answer;   /* of the request */
 	uint64_t timeout_ms;
 	const volatile sig_atomic_t *is_stopped;
@@ -111,6 +111,10 @@ static int explain(const struct clickhouse *server, long status, const char *sai
 			  "'txtrace fleet --clickhouse URL create'",
 			  place, server->database);
 		return -ENOENT;
+	}
+	if (strstr(said, "Too many partitions")) { /* the number is that of TOO_MANY_PARTS */
+		error_set(error, "ClickHouse at %s: %.*s", place, length, sentence);
+		return -E2BIG;
 	}
 	if (code == 243 || has_no_room(said)) {
 		error_set(error, "ClickHouse at %s has no room: %.*s", place, length, sentence);

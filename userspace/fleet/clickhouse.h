@@ -11,8 +11,9 @@
  *
  * Errors of all functions: a negative errno, and a sentence. -EAGAIN: it may
  * work later, as the server can't be reached, is busy, or is full; then it is
- * not known whether an insert was made. -ECANCELED: *is_stopped was set.
- * Another one: trying again is of no use.
+ * not known whether an insert was made. -E2BIG: rows of too many days came in
+ * one insert. -ECANCELED: *is_stopped was set. Another one: trying again is of
+ * no use.
  */
 #ifndef CLICKHOUSE_H
 #define CLICKHOUSE_H
@@ -39,7 +40,7 @@ struct clickhouse_options {
 
 struct clickhouse;
 
-/* Speaks to nobody yet. *server is NULL after a failure. */
+/* Does not connect yet. *server is NULL after a failure. */
 int clickhouse_open(struct clickhouse **server, const struct clickhouse_options *options,
 		    struct error *error);
 void clickhouse_close(struct clickhouse *server); /* NULL is allowed */

@@ -18,31 +18,59 @@ static bool has_wildcard(const char *pattern)
 	return pattern[strcspn(pattern, "*?[\\")] != '\0';
 }
 
-/* One pattern of base/glob.h as a regular expression: of bytes, of the whole value. */
+/* One byte. Others than ASCII stay as they are: in \x notation, RE2 takes them for characters. */
+static void append_byte(struct text *expression, char byte)
+{
+	if ((unsigned char)byte < 0x80)
+		text_append_format(expression, "\\x%02x", (unsigned int)byte);
+	else
+		text_append_bytes(expression, &byte, 1);
+}
+
+/* Where the set at pattern ends: its ']'; NULL: it is no set. As in base/glob.c. */
+static const char *end_of_set(const char *pattern)
+{
+	const char *first = pattern + 1 + (pattern[1] == '!' || pattern[1] == '^');
+
+	return *first ? strchr(first + 1, ']') : NULL;
+}
+
+static void append_set(struct text *expression, const char *pattern, const char *end)
+{
+	const char *first = pattern + 1;
+
+	text_append(expression, *first == '!' || *first == '^' ? "[^" : "[");
+	first += *first == '!' || *first == '^';
+	for (const char *at = first; at < end; at++) {
+		if (*at == '-' && at > first && at + 1 < end)
+			text_append(expression, "-");
+		else
+			append_byte(expression, *at);
+	}
+	text_append(expression, "]");
+}
+
+/* One pattern of base/glob.h as an expression of RE2, for the whole value. \C is any byte. */
 static void append_expression(struct text *text, const char *pattern)
 {
 	struct text expression = { 0 };
-	bool is_in_set = false;
 
-	text_append(&expression, "(?s)^");
+	text_append(&expression, "^");
 	for (const char *at = pattern; *at; at++) {
-		if (is_in_set) {
-			is_in_set = *at != ']';
-			text_append(&expression, *at == '\\' || *at == '[' || *at == '^' ? "\\" : "");
-			text_append_bytes(&expression, at, 1);
-		} else if (*at == '[') {
-			is_in_set = true;
-			text_append(&expression, at[1] == '!' ? "[^" : "[");
-			at += at[1] == '!';
+		const char *end = *at == '[' ? end_of_set(at) : NULL;
+
+		if (end) {
+			append_set(&expression, at, end);
+			at = end;
 		} else if (*at == '*' || *at == '?') {
-			text_append(&expression, *at == '*' ? ".*" : ".");
+			text_append(&expression, *at == '*' ? "\\C*" : "\\C");
 		} else {
 			at += *at == '\\' && at[1];
-			text_append_format(&expression, "\\x%02x", (unsigned char)*at);
+			append_byte(&expression, *at);
 		}
 	}
 	text_append(&expression, "$");
-	clickhouse_append_literal(text, expression.bytes ? expression.bytes : "", expression.length);
+	clickhouse_append_literal(text, text_string(&expression), expression.length);
 	if (expression.err)
 		text->err = expression.err;
 	text_release(&expression);
@@ -62,17 +90,24 @@ static void append_match(struct text *query, const char *column, const char *pat
 	}
 }
 
-/* Of the table of files: those that may hold such spans. */
-static void append_files(struct text *query, const struct fleet_choice *choice)
+/* What spans and files have: a host, a capture, and times. */
+static void append_place(struct text *query, const struct fleet_choice *choice, const char *last,
+			 const char *first)
 {
 	append_match(query, "host", choice->host);
 	append_match(query, "capture", choice->capture);
 	if (choice->since_s)
-		text_append_format(query, " AND last_time >= toDateTime(%llu)",
+		text_append_format(query, " AND %s >= toDateTime(%llu)", last,
 				   (unsigned long long)choice->since_s);
 	if (choice->until_s)
-		text_append_format(query, " AND first_time < toDateTime(%llu)",
+		text_append_format(query, " AND %s < toDateTime(%llu)", first,
 				   (unsigned long long)choice->until_s);
+}
+
+/* Of the table of files: those that may hold such spans. */
+static void append_files(struct text *query, const struct fleet_choice *choice)
+{
+	append_place(query, choice, "last_time", "first_time");
 }
 
 /* Of each file one batch counts, see shipper.h. */
@@ -81,17 +116,10 @@ static void append_where(struct text *query, const struct fleet_choice *choice)
 	text_append(query, " WHERE batch GLOBAL IN (SELECT min(batch) FROM files WHERE is_removed = 0");
 	append_files(query, choice);
 	text_append(query, " GROUP BY host, capture, part)");
-	append_match(query, "host", choice->host);
-	append_match(query, "capture", choice->capture);
+	append_place(query, choice, "time", "time");
 	append_match(query, "container", choice->container);
 	append_match(query, "pod", choice->pod);
 	append_match(query, "label", choice->label);
-	if (choice->since_s)
-		text_append_format(query, " AND time >= toDateTime(%llu)",
-				   (unsigned long long)choice->since_s);
-	if (choice->until_s)
-		text_append_format(query, " AND time < toDateTime(%llu)",
-				   (unsigned long long)choice->until_s);
 }
 
 /* ---- parts of queries ---- */
@@ -105,7 +133,7 @@ static const char *part_column(size_t idx)
 	for (size_t i = 0; i < kind->field_cnt; i++)
 		if (kind->fields[i].type == RECORD_DURATION && kind->fields[i].offset == offset)
 			return kind->fields[i].name;
-	abort(); /* each part of a ledger has a field: test_fleet_query goes through them */
+	abort(); /* each part of a ledger has a field; every report asks for all of them */
 }
 
 /* Members of struct span_sums, of spans for which the condition holds. */

@@ -335,8 +335,9 @@ static int send_all(struct sending *sending, const struct txtrace_log_info *info
 	if (err)
 		return err;
 	if (got < 0) {
-		error_set(sending->error, "%s", txtrace_log_strerror(sending->log, got));
-		*is_about_file = true;
+		error_set(sending->error, "can't read '%s': %s", txtrace_log_path(sending->log),
+			  txtrace_log_strerror(sending->log, got));
+		*is_about_file = got != -ENOMEM;
 		return got;
 	}
 	for (size_t table = 0; table < FLEET_FILES && !err; table++)
@@ -370,10 +371,19 @@ static int send_log(struct shipper *shipper, struct txtrace_log *log, struct shi
 {
 	const struct txtrace_log_info *info = txtrace_log_info(log);
 	struct sending sending = { .shipper = shipper, .log = log, .result = result, .error = error };
+	static const uint8_t no_capture[sizeof(info->capture_id)];
 	const struct known_part *known;
 	struct sent_capture *capture;
-	int err = find_capture(shipper, info, &capture, error);
+	int err;
 
+	/* such files can't be told apart, and the server would take the second one for the first */
+	if (memcmp(info->capture_id, no_capture, sizeof(no_capture)) == 0) {
+		error_set(error, "the header of '%s' is damaged, so its capture is not known",
+			  txtrace_log_path(log));
+		*is_about_file = true;
+		return -EBADMSG;
+	}
+	err = find_capture(shipper, info, &capture, error);
 	if (err)
 		return err;
 	known = find_part(capture, info->part);
@@ -382,6 +392,11 @@ static int send_log(struct shipper *shipper, struct txtrace_log *log, struct shi
 		return 0;
 	err = begin_sending(&sending, capture, info->part);
 	err = err ? err : send_all(&sending, info, is_about_file);
+	if (err == -E2BIG) {
+		error_set(error, "the times in '%s' are of more days than ClickHouse takes at once",
+			  txtrace_log_path(log));
+		*is_about_file = true;
+	}
 	text_release(&sending.file);
 	block_rows_release(&sending.blocks);
 	container_names_free(sending.containers);
@@ -395,7 +410,7 @@ int shipper_send(struct shipper *shipper, const char *path, struct shipper_resul
 	int err = txtrace_log_open(&log, path);
 
 	*result = (struct shipper_result){ 0 };
-	*is_about_file = err != 0;
+	*is_about_file = err && err != -ENOMEM;
 	if (err)
 		error_set(error, "can't read '%s': %s", path, txtrace_log_strerror(log, err));
 	else

@@ -38,7 +38,8 @@ void shipper_free(struct shipper *shipper);
 /*
  * Sends the file, and returns when the server has all of it. Besides the errors
  * of clickhouse.h: -EBADMSG and others of txtrace_log_open(), -ENOENT: it is
- * gone; is_about_file says that the error is one of these.
+ * gone, -E2BIG: see clickhouse.h. is_about_file says that the error is of this file, and
+ * not of the server.
  */
 int shipper_send(struct shipper *shipper, const char *path, struct shipper_result *result,
 		 bool *is_about_file, struct error *error);

@@ -17,13 +17,14 @@
 #include "fleet/fleet_query.h"
 #include "fleet/fleet_schema.h"
 
+#define DEFAULT_PERCENTILE 99.0
+
 struct fleet_options {
 	struct fleet_server_options server;
 	struct fleet_choice choice;
 	uint64_t limit;
 	const char *columns;
 	const char *cluster;
-	const char *base; /* of diff: patterns of captures or hosts */
 	unsigned int by;
 	unsigned int sort;
 	double percentile;
@@ -101,7 +102,7 @@ static const struct option_spec specs[] = {
 	OPTION("limit", 'n', OPTION_U64, "N", "show N rows (default 20; report: 100); 0: all",
 	       offsetof(struct fleet_options, limit)),
 	OPTION("columns", 'c', OPTION_STRING, "NAME,\xe2\x80\xa6",
-	       "report, spans: these columns; a wrong name lists those that there are",
+	       "report, spans, diff: these columns; a wrong name lists those that there are",
 	       offsetof(struct fleet_options, columns)),
 	OPTION("csv", 0, OPTION_FLAG, NULL, "report, spans, diff: write CSV; times are in ns",
 	       offsetof(struct fleet_options, wants_csv)),
@@ -395,6 +396,7 @@ static int create(struct fleet_run *run)
 	return err;
 }
 
+/* In the order of the bits below. */
 static const struct action {
 	const char *name;
 	const char *type; /* of its JSON document; NULL: it is no query */
@@ -405,6 +407,50 @@ static const struct action {
 	{ "tail", "fleet_tail", 0, tail }, { "spans", "fleet_spans", 0, spans },
 	{ "diff", "fleet_diff", 2, diff },
 };
+
+enum {
+	CREATE = 1,
+	REPORT = 2,
+	TAIL = 4,
+	SPANS = 8,
+	DIFF = 16,
+	QUERIES = REPORT | TAIL | SPANS | DIFF,
+};
+
+/* What was said and would have no effect: a sentence, and CLI_FAILED. */
+static int check_options(struct cli *cli, const struct fleet_options *values, const struct action *action)
+{
+	const struct fleet_choice *choice = &values->choice;
+	const struct {
+		const char *name;
+		bool is_given;
+		unsigned int actions; /* that know it */
+	} given[] = {
+		{ "label", choice->label, QUERIES },
+		{ "host", choice->host, QUERIES },
+		{ "container", choice->container, QUERIES },
+		{ "pod", choice->pod, QUERIES },
+		{ "capture", choice->capture, QUERIES },
+		{ "since", choice->since_s, QUERIES },
+		{ "until", choice->until_s, QUERIES },
+		{ "by", values->by, REPORT },
+		{ "sort", values->sort, SPANS },
+		{ "percentile", values->percentile != DEFAULT_PERCENTILE, TAIL },
+		{ "exact", values->is_exact, REPORT | TAIL | DIFF },
+		{ "limit", values->limit != UINT64_MAX, QUERIES },
+		{ "columns", values->columns, REPORT | SPANS | DIFF },
+		{ "csv", values->wants_csv, REPORT | SPANS | DIFF },
+		{ "json", values->wants_json, QUERIES },
+		{ "cluster", values->cluster, CREATE },
+	};
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+		if (given[i].is_given && !(given[i].actions & 1u << (action - actions)))
+			return cli_fail(cli, "fleet %s has no option --%s", action->name, given[i].name);
+	if (values->wants_csv && values->wants_json)
+		return cli_fail(cli, "--csv and --json exclude each other");
+	return CLI_OK;
+}
 
 static const struct action *find_action(const char *name)
 {
@@ -479,7 +525,7 @@ static int run(struct cli *cli, int argc, char **argv)
 {
 	struct fleet_options values = { .server = FLEET_SERVER_DEFAULTS,
 					.limit = UINT64_MAX,
-					.percentile = 99 };
+					.percentile = DEFAULT_PERCENTILE };
 	struct fleet_run run = { .cli = cli, .values = &values };
 	const struct action *action;
 	struct options_result result;
@@ -494,6 +540,9 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (result.operand_cnt - 1 != action->operand_cnt)
 		return cli_fail(cli, "fleet %s takes %s, see 'txtrace fleet --help'", action->name,
 				action->operand_cnt ? "two sides, BASE and NEW" : "no operands");
+	status = check_options(cli, &values, action);
+	if (status != CLI_OK)
+		return status;
 	run.operands = result.operands + 1;
 	status = fleet_server_open(cli, &values.server, &run.server);
 	if (status != CLI_OK)

@@ -141,7 +141,7 @@ static void say_sent(struct ship *ship, const struct finished_log *log, const st
 		return;
 	fprintf(ship->cli->out.file, "%s: ", log->path);
 	if (result->was_there)
-		fputs("the server has it\n", ship->cli->out.file);
+		fputs("the server has it already\n", ship->cli->out.file);
 	else
 		fprintf(ship->cli->out.file, "%s spans, %s rows in %s\n",
 			units_format_count(spans, result->span_cnt),
@@ -251,7 +251,7 @@ static int ship_until_stopped(struct ship *ship)
 			return cli_fail(ship->cli, "%s", err == -ENOMEM ? "not enough memory" : error.text);
 		} else {
 			if (ship->is_waiting && !err)
-				cli_warn(ship->cli, "ClickHouse at %s takes logs again",
+				cli_warn(ship->cli, "ClickHouse at %s accepts logs again",
 					 clickhouse_place(ship->server));
 			ship->is_waiting = false;
 			ship->wait_ms = 0;

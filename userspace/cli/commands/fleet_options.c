@@ -42,7 +42,7 @@ int fleet_server_open(struct cli *cli, const struct fleet_server_options *option
 	struct error error = { "" };
 
 	if (!wanted.url || !*wanted.url)
-		return cli_fail(cli, "which server? Give --clickhouse http://HOST:8123, or set "
+		return cli_fail(cli, "no server is named: give --clickhouse http://HOST:8123, or set "
 				     "TXTRACE_CLICKHOUSE");
 	if (clickhouse_open(server, &wanted, &error))
 		return cli_fail(cli, "%s", error.text);

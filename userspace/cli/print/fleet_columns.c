@@ -231,22 +231,29 @@ static void get_verdict(const void *at, struct cell *cell)
 	text_append(&cell->words, fleet_verdict_names[((const struct fleet_diff_row *)at)->verdict]);
 }
 
+static bool has_both(const struct fleet_diff_row *row)
+{
+	return row->sides[0] && row->sides[1];
+}
+
 static void get_more(const void *at, struct cell *cell)
 {
 	cell->difference = ((const struct fleet_diff_row *)at)->mean_more_ns;
+	cell->is_unknown = !has_both(at);
 }
 
 static void get_part(const void *at, struct cell *cell)
 {
 	const struct fleet_diff_row *row = at;
 
-	if (row->part_more_ns)
+	if (row->part_more_ns && has_both(row))
 		text_append(&cell->words, tail_part_name(row->most_part));
 }
 
 static void get_part_more(const void *at, struct cell *cell)
 {
 	cell->difference = ((const struct fleet_diff_row *)at)->part_more_ns;
+	cell->is_unknown = !has_both(at);
 }
 
 static void get_p(const void *at, struct cell *cell)
