@@ -78,7 +78,7 @@ many_threads() {
 	local log=$tmp/many.txtrace
 	"$recorder" -q --sched ledger -o "$log" -- "$programs/multitude" --threads 50000 --at-once 10000 2>"$tmp/many.said" || fail "ended with $?: $(cat "$tmp/many.said")" || return
 	[ "$(spans_of "$log" life)" = 50000 ] || fail "$(spans_of "$log" life) spans of 50000 threads" || return
-	[ "$("$reader" sql --csv "$log" "SELECT lost_cnt FROM summaries" | tail -n 1)" = 0 ] || fail "events were lost"
+	[ "$("$reader" sql --csv "$log" "SELECT lost_cnt FROM summaries" | tail -n 1)" = 0 ] || fail "events were lost: $("$reader" dump --kind loss "$log")"
 }
 
 records_for() { # records_for NAME SECONDS: of $pid
