@@ -91,7 +91,7 @@ RECORD_LIBS  = $(call pkg,--libs,libbpf libdw libelf libseccomp) -lz $(LIBIBERTY
 # ---- sources: a folder is a module; a file in it, or in a folder in it, is part of it ----
 
 # No module of the first group knows libbpf; ring and attach alone include it.
-PURE_FOLDERS   := base event merge attribute log analyze export import sql fleet cli
+PURE_FOLDERS   := base event merge attribute log analyze export import sql fleet otlp cli
 RECORD_FOLDERS := ring attach record
 # What the library's functions can need: of the first group, log and what it may include.
 LIBRARY_FOLDERS := base log

@@ -390,9 +390,9 @@ static __always_inline void start_child(struct task_struct *child)
 }
 
 /*
- * The kernel says twice that there is a new thread, before that runs. Where it can be preempted on tracepoints
- * (7.3, at the latest), it does not run a program for a thread that comes while another one is held up in the
- * same program on the same CPU: then the second one makes up for the first.
+ * The kernel tells twice of a new thread, before that runs. Where it can be preempted on tracepoints (7.3, at
+ * the latest), it does not run a program for a thread that comes while another one is held up in the same
+ * program on the same CPU: then the second one makes up for the first.
  */
 SEC("tp_btf/task_newtask")
 int on_new_task(uint64_t *ctx)

@@ -16,11 +16,12 @@ export:    analyze log base
 import:    log base
 sql:       export analyze log base
 fleet:     sql analyze log base
-cli:       fleet sql import export analyze log base
+otlp:      base
+cli:       otlp fleet sql import export analyze log base
 ring:      event base
 attach:    event base
-record:    attach ring event merge attribute log analyze export import sql fleet cli base
-main:      record attach ring event merge attribute log analyze export import sql fleet cli base
+record:    attach ring event merge attribute log analyze export import sql otlp fleet cli base
+main:      record attach ring event merge attribute log analyze export import sql otlp fleet cli base
 '
 # A large folder has floors of its own: what lies in it, or in a folder in it, and the others of its folders that it may include. '.' stands for what lies in it
 # itself.

@@ -13,6 +13,9 @@
 #include "base/string_pool.h"
 
 #define NODE_MAX (1u << 22)
+/* Spans that were placed are forgotten when there are so many nodes, but for the newest ones. */
+#define NODE_TIDY (1u << 19)
+#define NODE_KEPT (1u << 18)
 #define CAPTURE_SHIFT 33 /* above the pid and OWNER_KEYED */
 #define OWNER_KEYED (1ull << 32)
 
@@ -32,6 +35,7 @@ struct trace {
 	bool is_remote; /* it came in a traceparent, with parent_id and flags */
 	bool has_own;	/* own_id is that of the span: it has sent it on */
 	bool has_state;
+	bool is_placed;	 /* the span that it was said of */
 	uint32_t state;	 /* a number of `states` */
 	uint32_t number; /* of this one in `traces` */
 };
@@ -41,6 +45,7 @@ struct node {
 	/* its parent, or a span above that, nearer to what decides its trace; id 0: it has no parent */
 	struct span_name top;
 	uint64_t trace; /* 1 + a number of `traces`; 0: what is above decides */
+	bool is_placed;
 };
 
 struct trace_ids {
@@ -53,6 +58,7 @@ struct trace_ids {
 	struct string_pool *states;
 	struct string_pool *captures;
 	uint64_t missed_cnt;
+	uint32_t placed_cnt; /* of the nodes */
 
 	/* The last trace that was made of the name of a span: the next span is often of it, too. */
 	struct span_name hashed;
@@ -113,6 +119,14 @@ uint64_t trace_ids_missed_cnt(const struct trace_ids *ids)
 	return ids->missed_cnt;
 }
 
+size_t trace_ids_bytes(const struct trace_ids *ids)
+{
+	return (size_t)ids->nodes.fresh * sizeof(struct node) + hash_index_bytes(&ids->by_name) +
+	       (size_t)ids->traces.fresh * sizeof(struct trace) +
+	       (ids->contexts.slots ? (ids->contexts.mask + 1) * sizeof(struct id_map_slot) : 0) +
+	       string_pool_bytes(ids->states);
+}
+
 /* ---- what the first pass notes ---- */
 
 static struct span_name name_of(const struct trace_ids *ids, uint32_t pid, uint64_t id, bool is_keyed)
@@ -161,8 +175,10 @@ static int add_context(struct trace_ids *ids, struct span_name name, struct trac
 	*trace = id_map_get(&ids->contexts, name.owner, name.id);
 	if (*trace)
 		return 0;
-	if (ids->contexts.cnt >= NODE_MAX)
+	if (ids->contexts.cnt >= NODE_MAX) {
+		ids->missed_cnt++;
 		return 0;
+	}
 	*trace = pool_take(&ids->traces, &number);
 	if (!*trace)
 		return -ENOMEM;
@@ -292,21 +308,116 @@ static int own_trace(struct trace_ids *ids, const struct txtrace_span *span, uin
 	return 0;
 }
 
-static int see_span(struct trace_ids *ids, const struct txtrace_span *span)
-{
-	struct span_name name = name_of(ids, span->pid, span->id, span->flags & TXTRACE_SPAN_KEYED);
-	struct node *node;
-	uint64_t trace;
-	uint32_t number;
-	int err;
+/* ---- forgetting ---- */
 
-	if (ids->nodes.cnt >= NODE_MAX) {
-		ids->missed_cnt += span->parent != 0 || span->key.length > 0;
+/* A trace of `from`, if there is one there, that ids has not got yet. 1 + its number, or 0: no memory. */
+static uint64_t keep_trace(struct trace_ids *ids, const struct trace_ids *from, const struct trace *trace)
+{
+	struct trace *kept;
+	uint32_t number;
+	size_t length;
+	const char *state = trace->has_state ? string_pool_get(from->states, trace->state, &length) : NULL;
+
+	kept = pool_take(&ids->traces, &number);
+	if (!kept)
 		return 0;
+	*kept = *trace;
+	kept->number = number;
+	return state && string_pool_add(ids->states, state, length, &kept->state) ? 0 : (uint64_t)number + 1;
+}
+
+static int keep_context(struct trace_ids *ids, const struct trace_ids *from, const struct id_map_slot *slot)
+{
+	uint64_t number = keep_trace(ids, from, slot->value);
+
+	return number ? id_map_put(&ids->contexts, slot->high, slot->low, trace_at(ids, number)) : -ENOMEM;
+}
+
+/* Its trace may be what was said of it, which is kept already. */
+static int keep_node(struct trace_ids *ids, const struct trace_ids *from, const struct node *node)
+{
+	const struct trace *trace = node->trace ? trace_at(from, node->trace) : NULL, *said;
+	struct node *kept;
+	uint32_t number;
+
+	kept = pool_take(&ids->nodes, &number);
+	if (!kept)
+		return -ENOMEM;
+	*kept = *node;
+	ids->placed_cnt += node->is_placed;
+	if (trace && id_map_get(&from->contexts, node->name.owner, node->name.id) == trace) {
+		said = id_map_get(&ids->contexts, node->name.owner, node->name.id);
+		kept->trace = (uint64_t)said->number + 1;
+	} else if (trace) {
+		kept->trace = keep_trace(ids, from, trace);
+		if (!kept->trace)
+			return -ENOMEM;
 	}
-	err = own_trace(ids, span, &trace);
-	if (err || (span->parent == 0 && !trace) || find_node(ids, name))
+	return hash_index_put(&ids->by_name, hash_of(ids, node->name), number);
+}
+
+static bool is_kept(const struct trace_ids *ids, uint32_t number)
+{
+	const struct node *node = pool_item(&ids->nodes, number);
+
+	return !node->is_placed || number + NODE_KEPT >= ids->nodes.cnt;
+}
+
+static bool is_context_kept(const struct trace_ids *ids, const struct id_map_slot *slot)
+{
+	const struct trace *trace = slot->value;
+	HASH_INDEX_EACH(&ids->by_name, hash_of(ids, (struct span_name){ slot->high, slot->low }), at, number)
+	{
+		const struct node *node = pool_item(&ids->nodes, number);
+
+		if (is_same(node->name, (struct span_name){ slot->high, slot->low }))
+			return is_kept(ids, number);
+	}
+	return !trace->is_placed;
+}
+
+static int keep_all(struct trace_ids *ids, const struct trace_ids *from)
+{
+	int err = 0;
+
+	for (size_t i = 0; i <= from->contexts.mask && from->contexts.slots && !err; i++)
+		if (from->contexts.slots[i].value && is_context_kept(from, &from->contexts.slots[i]))
+			err = keep_context(ids, from, &from->contexts.slots[i]);
+	for (uint32_t number = 0; number < from->nodes.cnt && !err; number++)
+		if (is_kept(from, number))
+			err = keep_node(ids, from, pool_item(&from->nodes, number));
+	return err;
+}
+
+/* Where both passes advance together: what a later span can still belong to stays. */
+static int forget_placed(struct trace_ids *ids)
+{
+	struct trace_ids *fresh = trace_ids_new(), before = *ids;
+	int err = fresh ? keep_all(fresh, ids) : -ENOMEM;
+
+	if (err) {
+		trace_ids_free(fresh);
 		return err;
+	}
+	*ids = *fresh;
+	ids->captures = before.captures;
+	ids->missed_cnt = before.missed_cnt;
+	ids->capture = before.capture;
+	memcpy(ids->capture_id, before.capture_id, sizeof(ids->capture_id));
+	before.captures = fresh->captures;
+	*fresh = before;
+	trace_ids_free(fresh);
+	return 0;
+}
+
+/* ---- spans of the first pass ---- */
+
+static int make_node(struct trace_ids *ids, const struct txtrace_span *span, struct span_name name,
+		     uint64_t trace)
+{
+	struct node *node;
+	uint32_t number;
+
 	node = pool_take(&ids->nodes, &number);
 	if (!node)
 		return -ENOMEM;
@@ -316,13 +427,62 @@ static int see_span(struct trace_ids *ids, const struct txtrace_span *span)
 	return hash_index_put(&ids->by_name, hash_of(ids, name), number);
 }
 
+static bool has_header(const struct trace_ids *ids, struct span_name name)
+{
+	const struct trace *said = id_map_get(&ids->contexts, name.owner, name.id);
+
+	return said && said->is_named;
+}
+
+/* A span may come several times: checkpoints tell of it, before all that decides its trace is known. */
+static int see_span(struct trace_ids *ids, const struct txtrace_span *span)
+{
+	struct span_name name = name_of(ids, span->pid, span->id, span->flags & TXTRACE_SPAN_KEYED);
+	struct node *node = find_node(ids, name);
+	uint64_t trace;
+	int err;
+
+	if (!node && ids->nodes.cnt >= NODE_MAX) {
+		ids->missed_cnt += span->parent != 0 || span->key.length > 0;
+		return 0;
+	}
+	if (node && node->trace && !has_header(ids, name))
+		return 0;
+	err = own_trace(ids, span, &trace);
+	if (err || (span->parent == 0 && !trace))
+		return err;
+	if (!node)
+		return make_node(ids, span, name, trace);
+	if (trace)
+		node->trace = trace;
+	return 0;
+}
+
+/* What a checkpoint tells of a span, which its record will repeat, if one comes. */
+static int see_open_span(struct trace_ids *ids, const struct txtrace_open_span *open)
+{
+	const struct txtrace_span span = { .id = open->id,
+					   .parent = open->parent,
+					   .pid = open->pid,
+					   .flags = open->flags,
+					   .key = open->key };
+
+	return see_span(ids, &span);
+}
+
 int trace_ids_see(struct trace_ids *ids, const struct txtrace_record *record)
 {
+	int err = 0;
+
 	switch (record->kind) {
 	case TXTRACE_RECORD_ATTRIBUTE:
 		return see_attribute(ids, &record->attribute);
 	case TXTRACE_RECORD_SPAN:
-		return see_span(ids, &record->span);
+		if (ids->nodes.cnt >= NODE_TIDY && ids->placed_cnt > ids->nodes.cnt / 2 + NODE_KEPT / 2)
+			err = forget_placed(ids);
+		return err ? err : see_span(ids, &record->span);
+	case TXTRACE_RECORD_OPEN_SPAN:
+		return see_open_span(ids, &record->open_span);
 	default:
 		return 0;
 	}
@@ -415,6 +575,18 @@ void trace_ids_find(struct trace_ids *ids, uint32_t pid, uint64_t id, bool is_ke
 	put_span_id(ids, found, name);
 }
 
+static void note_placed(struct trace_ids *ids, struct span_name name, struct node *node)
+{
+	struct trace *said = id_map_get(&ids->contexts, name.owner, name.id);
+
+	if (said)
+		said->is_placed = true;
+	if (!node || node->is_placed)
+		return;
+	node->is_placed = true;
+	ids->placed_cnt++;
+}
+
 void trace_ids_place(struct trace_ids *ids, const struct txtrace_span *span, struct trace_place *place)
 {
 	struct span_name name = name_of(ids, span->pid, span->id, span->flags & TXTRACE_SPAN_KEYED);
@@ -429,6 +601,7 @@ void trace_ids_place(struct trace_ids *ids, const struct txtrace_span *span, str
 	*place = (struct trace_place){ .own = place->own,
 				       .flags = trace ? trace->flags : TRACE_FLAG_SAMPLED };
 	put_span_id(ids, &place->own, name);
+	note_placed(ids, name, node);
 	if (trace && trace->has_state)
 		place->state.bytes = string_pool_get(ids->states, trace->state, &place->state.length);
 	if (node && node->trace && trace->is_remote) {

@@ -10,9 +10,13 @@
  * In both passes trace_ids_begin_capture() comes before a capture's first
  * record. docs/formats.md says how ids are made: the same at every export.
  *
+ * The passes may advance together, the second some seconds behind the first, for
+ * a log that is being written: checkpoints tell of spans that have not ended.
+ *
  * Memory: about 90 bytes for each span that has a parent, a key or a trace
  * context, up to 4 million of them. What is beyond is counted: such a span has
- * the trace of its parent alone.
+ * the trace of its parent alone. Where the passes advance together, all but the
+ * last 262,144 of those that were placed are forgotten.
  */
 #ifndef TRACE_IDS_H
 #define TRACE_IDS_H
@@ -35,7 +39,7 @@ struct trace_place {
 	bool has_parent;
 	bool is_remote; /* the parent is not in the log: its id came in a traceparent */
 	uint8_t flags;	/* of W3C */
-	/* empty: there is none. Until trace_ids_free() */
+	/* empty: there is none. Until the next trace_ids_see() */
 	struct txtrace_string state;
 };
 
@@ -53,5 +57,8 @@ void trace_ids_find(struct trace_ids *ids, uint32_t pid, uint64_t id, bool is_ke
 
 /* Spans that found no room in the first pass. */
 uint64_t trace_ids_missed_cnt(const struct trace_ids *ids);
+
+/* Of memory that it holds for spans, about. */
+size_t trace_ids_bytes(const struct trace_ids *ids);
 
 #endif

@@ -126,38 +126,55 @@ static int check_out(FILE *out, int err)
 	return err;
 }
 
-/* out: NULL where there is a directory. */
-static int open_at(struct export **export, const struct export_format *format, FILE *out, int directory,
-		   const struct txtrace_log_info *info)
+static int begin(struct export **export, const struct export_format *format)
 {
-	struct export *new = calloc(1, sizeof(*new));
-	int err;
-
-	if (!new)
+	*export = calloc(1, sizeof(**export));
+	if (!*export)
 		return -ENOMEM;
-	new->format = format;
-	new->out = out;
+	(*export)->format = format;
 	errno = 0;
-	err = out ? check_out(out, format->open(&new->state, out, info))
-		  : format->open_in(&new->state, directory, info);
-	if (err) {
-		export_abort(new);
-		return err;
-	}
-	*export = new;
 	return 0;
+}
+
+static int check_opened(struct export **export, int err)
+{
+	if (!err)
+		return 0;
+	export_abort(*export);
+	*export = NULL;
+	return err;
 }
 
 int export_open(struct export **export, const struct export_format *format, FILE *out,
 		const struct txtrace_log_info *info)
 {
-	return format->open ? open_at(export, format, out, -1, info) : -EISDIR;
+	int err = format->open ? begin(export, format) : -EISDIR;
+
+	if (err)
+		return err;
+	(*export)->out = out;
+	return check_opened(export, check_out(out, format->open(&(*export)->state, out, info)));
 }
 
 int export_open_in(struct export **export, const struct export_format *format, int directory,
 		   const struct txtrace_log_info *info)
 {
-	return format->open_in ? open_at(export, format, NULL, directory, info) : -ENOTDIR;
+	int err = format->open_in ? begin(export, format) : -ENOTDIR;
+
+	return err ? err : check_opened(export, format->open_in(&(*export)->state, directory, info));
+}
+
+int export_open_sink(struct export **export, const struct export_format *format,
+		     const struct export_sink *sink, const struct txtrace_log_info *info)
+{
+	int err = begin(export, format);
+
+	return err ? err : check_opened(export, format->open_sink(&(*export)->state, sink, info));
+}
+
+int export_flush(struct export *export)
+{
+	return export->format->flush(export->state);
 }
 
 int export_survey(struct export *export, const struct txtrace_record *record)

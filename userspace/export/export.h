@@ -34,6 +34,12 @@ struct export_totals {
 /* A sentence for the user, without the name of the program. */
 typedef void export_say(void *context, const char *sentence);
 
+/* Who takes messages one by one, each complete by itself. Returns 0 or a negative errno. */
+struct export_sink {
+	int (*take)(void *context, const char *bytes, size_t length, uint32_t span_cnt);
+	void *context;
+};
+
 /*
  * A format. `state` is what open() made. Each callback returns 0 or a negative
  * errno, which ends the export; a callback that is NULL leaves records of its
@@ -54,8 +60,12 @@ struct export_format {
 	 * empty and stays the caller's
 	 */
 	int (*open_in)(void **state, int directory, const struct txtrace_log_info *info);
+	/* likewise, of a format that is a sequence of messages, which must be complete after flush() */
+	int (*open_sink)(void **state, const struct export_sink *sink, const struct txtrace_log_info *info);
+	int (*flush)(void *state);
 	/* of a first pass, before any other callback but capture; NULL: none is needed */
 	int (*survey)(void *state, const struct txtrace_record *record);
+	bool surveys_all; /* that pass is over the whole log, also if a part is exported */
 	/* in each pass: what follows is of another capture than the header that was opened, or than before */
 	int (*capture)(void *state, const uint8_t capture_id[16]);
 	/* of any kind but SUMMARY, instead of what follows for each kind */
@@ -119,9 +129,17 @@ int export_open(struct export **export, const struct export_format *format, FILE
 int export_open_in(struct export **export, const struct export_format *format, int directory,
 		   const struct txtrace_log_info *info);
 
+/* A format with open_sink(). `sink` must live as long as the export. */
+int export_open_sink(struct export **export, const struct export_format *format,
+		     const struct export_sink *sink, const struct txtrace_log_info *info);
+
+/* Of a sink: it gets what there is of the message that is being put together. As export_add(). */
+int export_flush(struct export *export);
+
 /*
  * For a format with a survey(): each record of the log, in a first pass before
- * the first export_add(). It can be left out: the picture is worse then.
+ * the first export_add(), or, of a log that is being written, some seconds ahead
+ * of it. It can be left out: the picture is worse then.
  */
 int export_survey(struct export *export, const struct txtrace_record *record);
 

@@ -55,7 +55,8 @@ static const char *const lost_names[LOST_CNT] = {
 };
 
 struct otlp {
-	FILE *out;
+	FILE *out; /* NULL: there is a sink */
+	const struct export_sink *sink;
 	const struct txtrace_log_info *info;
 	struct otlp_encoder encoder;
 	struct trace_ids *ids;
@@ -65,6 +66,7 @@ struct otlp {
 	struct otlp_blocks blocks;
 	struct otlp_list list; /* of the element that is being written */
 	struct text piece;     /* the same */
+	struct text message;
 	struct text elements[2];
 	uint32_t batch_cnt;
 	size_t batch_bytes;
@@ -111,12 +113,13 @@ static void otlp_free(void *state)
 	otlp_blocks_release(&otlp->blocks);
 	otlp_list_release(&otlp->list);
 	text_release(&otlp->piece);
+	text_release(&otlp->message);
 	text_release(&otlp->elements[LIST_EVENTS]);
 	text_release(&otlp->elements[LIST_LINKS]);
 	free(otlp);
 }
 
-static int open_as(void **state, FILE *out, const struct txtrace_log_info *info, bool is_json)
+static int open_as(void **state, const struct txtrace_log_info *info, bool is_json)
 {
 	struct otlp *otlp = calloc(1, sizeof(*otlp));
 	int err;
@@ -124,7 +127,6 @@ static int open_as(void **state, FILE *out, const struct txtrace_log_info *info,
 	*state = otlp;
 	if (!otlp)
 		return -ENOMEM;
-	otlp->out = out;
 	otlp->info = info;
 	otlp->encoder.is_json = is_json;
 	for (unsigned int reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++)
@@ -140,14 +142,44 @@ static int open_as(void **state, FILE *out, const struct txtrace_log_info *info,
 	return trace_ids_begin_capture(otlp->ids, info->capture_id);
 }
 
+static int open_file(void **state, FILE *out, const struct txtrace_log_info *info, bool is_json)
+{
+	int err = open_as(state, info, is_json);
+
+	if (!err)
+		((struct otlp *)*state)->out = out;
+	return err;
+}
+
+static int open_sink(void **state, const struct export_sink *sink, const struct txtrace_log_info *info,
+		     bool is_json)
+{
+	int err = open_as(state, info, is_json);
+
+	if (!err)
+		((struct otlp *)*state)->sink = sink;
+	return err;
+}
+
 static int otlp_open(void **state, FILE *out, const struct txtrace_log_info *info)
 {
-	return open_as(state, out, info, false);
+	return open_file(state, out, info, false);
 }
 
 static int otlp_json_open(void **state, FILE *out, const struct txtrace_log_info *info)
 {
-	return open_as(state, out, info, true);
+	return open_file(state, out, info, true);
+}
+
+static int otlp_open_sink(void **state, const struct export_sink *sink, const struct txtrace_log_info *info)
+{
+	return open_sink(state, sink, info, false);
+}
+
+static int otlp_json_open_sink(void **state, const struct export_sink *sink,
+			       const struct txtrace_log_info *info)
+{
+	return open_sink(state, sink, info, true);
 }
 
 static int otlp_capture(void *state, const uint8_t capture_id[16])
@@ -188,11 +220,21 @@ static const char *version_of(const struct txtrace_log_info *info)
 	return blank ? blank + 1 : "";
 }
 
+static int give_message(const struct otlp *otlp, const struct text *message, uint32_t span_cnt)
+{
+	if (otlp->sink)
+		return otlp->sink->take(otlp->sink->context, message->bytes, message->length, span_cnt);
+	if (fwrite(message->bytes, 1, message->length, otlp->out) != message->length)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
 static int write_message(struct otlp *otlp, bool is_incomplete)
 {
-	struct text *piece = &otlp->piece;
+	struct text *piece = &otlp->piece, *message = &otlp->message;
+	uint32_t span_cnt = otlp->batch_cnt;
 
-	if (otlp->batch_cnt == 0)
+	if (span_cnt == 0)
 		return 0;
 	text_clear(piece);
 	for (const struct otlp_process *process = otlp->processes.first; process; process = process->next) {
@@ -205,13 +247,18 @@ static int write_message(struct otlp *otlp, bool is_incomplete)
 	otlp_processes_clear_spans(&otlp->processes);
 	otlp->batch_cnt = 0;
 	otlp->batch_bytes = 0;
-	if (piece->err || otlp->list.err)
+	text_clear(message);
+	text_append(message, otlp_message_begin(&otlp->encoder));
+	text_append_bytes(message, text_string(piece), piece->length);
+	text_append(message, otlp_message_end(&otlp->encoder));
+	if (piece->err || message->err || otlp->list.err)
 		return -ENOMEM;
-	if (fputs(otlp_message_begin(&otlp->encoder), otlp->out) < 0 ||
-	    fwrite(piece->bytes, 1, piece->length, otlp->out) != piece->length ||
-	    fputs(otlp_message_end(&otlp->encoder), otlp->out) < 0)
-		return errno ? -errno : -EIO;
-	return 0;
+	return give_message(otlp, message, span_cnt);
+}
+
+static int otlp_flush(void *state)
+{
+	return write_message(state, false);
 }
 
 /* ---- spans ---- */
@@ -482,13 +529,13 @@ static void otlp_tell(const void *state, export_say *say, void *context)
 	export_tell_counts(lost_names, ((const struct otlp *)state)->lost_cnt, LOST_CNT, say, context);
 }
 
-#define CALLBACKS                                                                          \
-	.capture = otlp_capture, .survey = otlp_survey, .span = otlp_span, .run = otlp_run, \
-	.wake = otlp_wake, .thread = otlp_thread, .attribute = otlp_attribute,              \
-	.open_span = otlp_open_span, .instant = otlp_instant, .counter = otlp_counter,      \
-	.link = otlp_link, .loss = otlp_loss, .object = otlp_object, .stack = otlp_stack,   \
-	.process = otlp_process, .dropped = otlp_dropped, .damage = otlp_damage,            \
-	.finish = otlp_finish, .tell = otlp_tell, .free = otlp_free
+#define CALLBACKS                                                                                         \
+	.capture = otlp_capture, .survey = otlp_survey, .surveys_all = true, .span = otlp_span,           \
+	.run = otlp_run, .wake = otlp_wake, .thread = otlp_thread, .attribute = otlp_attribute,           \
+	.open_span = otlp_open_span, .instant = otlp_instant, .counter = otlp_counter, .link = otlp_link, \
+	.loss = otlp_loss, .object = otlp_object, .stack = otlp_stack, .process = otlp_process,           \
+	.dropped = otlp_dropped, .damage = otlp_damage, .flush = otlp_flush, .finish = otlp_finish,       \
+	.tell = otlp_tell, .free = otlp_free
 
 const struct export_format format_otlp = {
 	.name = "otlp",
@@ -496,6 +543,7 @@ const struct export_format format_otlp = {
 	.suffix = ".otlp",
 	.is_binary = true,
 	.open = otlp_open,
+	.open_sink = otlp_open_sink,
 	CALLBACKS,
 };
 
@@ -504,5 +552,6 @@ const struct export_format format_otlp_json = {
 	.help = "the same as JSON, one TracesData a line, as the collector's file exporter writes it",
 	.suffix = ".otlp.jsonl",
 	.open = otlp_json_open,
+	.open_sink = otlp_json_open_sink,
 	CALLBACKS,
 };

@@ -9,6 +9,7 @@
 #include "record/flight/dump_request.h"
 #include "record/report/probe_listing.h"
 #include "record/options/live_run.h"
+#include "record/options/otlp_run.h"
 #include "record/options/record_options.h"
 #include "record/recorder.h"
 #include "record/options/repeat.h"
@@ -47,7 +48,8 @@ static int dump(pid_t pid)
 	return STATUS_NOT_STARTED;
 }
 
-static int record(const struct record_options *options, const struct messages *messages)
+static int record_and_send(const struct record_options *options, const struct messages *messages,
+			   struct otlp_run *otlp)
 {
 	const struct confinement_handler confinement = { on_refused_call, &refused };
 	struct recorder *recorder;
@@ -57,8 +59,10 @@ static int record(const struct record_options *options, const struct messages *m
 
 	if (recorder_open(&recorder, options, messages, &confinement, &status, &error)) {
 		messages_say(messages, MESSAGE_ERROR, "start", "%s", error.text);
+		otlp_run_end(otlp, messages);
 		return status;
 	}
+	otlp_run_begin(otlp);
 	err = recorder_run(recorder, &error);
 	closing_words_print(recorder, options, stdout, messages);
 	recorder_result(recorder, &result);
@@ -70,7 +74,19 @@ static int record(const struct record_options *options, const struct messages *m
 		_exit(status);
 	}
 	recorder_close(recorder);
+	otlp_run_end(otlp, messages); /* the program is not traced any more while this waits */
 	return status;
+}
+
+static int record(const struct record_options *options, const struct messages *messages)
+{
+	struct error error = { "" };
+	struct otlp_run otlp;
+
+	if (!otlp_run_fork(&otlp, options, &error))
+		return record_and_send(options, messages, &otlp);
+	messages_say(messages, MESSAGE_ERROR, "start", "%s", error.text);
+	return STATUS_NOT_STARTED;
 }
 
 /* Opens the file of options, and presets. */

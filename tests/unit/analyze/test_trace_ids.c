@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/trace_ids.h"
@@ -200,6 +201,100 @@ static void ids_are_read_and_written(void **state)
 	assert_false(trace_id_parse(id, ""));
 }
 
+static void open_span(struct trace_ids *ids, uint64_t id, uint64_t parent)
+{
+	const struct txtrace_record record = { .kind = TXTRACE_RECORD_OPEN_SPAN,
+					       .open_span = { .id = id, .parent = parent, .pid = PID } };
+
+	assert_int_equal(trace_ids_see(ids, &record), 0);
+}
+
+/* 1 is above 2, 2 above 3; of 1 and 2 there are checkpoints alone when 3 is placed. */
+static void checkpoints_tell_of_spans_that_are_open(void **state)
+{
+	struct trace_ids *ids = new_ids();
+	struct trace_place root, child;
+
+	(void)state;
+	note(ids, 1, "traceparent", HEADER(TRACE_A, SPAN_1));
+	open_span(ids, 1, 0);
+	open_span(ids, 2, 1);
+	open_span(ids, 1, 0);
+	open_span(ids, 2, 1);
+	end(ids, 3, 2);
+	child = place_of(ids, 3, 2);
+	is_trace(&child, TRACE_A);
+	assert_false(child.is_remote);
+	end(ids, 2, 1);
+	end(ids, 1, 0);
+	root = place_of(ids, 1, 0);
+	is_trace(&root, TRACE_A);
+	is_id(root.parent_id, SPAN_1);
+	trace_ids_free(ids);
+}
+
+/* A header that comes after the checkpoint holds for what ends after it. */
+static void a_header_may_come_after_a_checkpoint(void **state)
+{
+	struct trace_ids *ids = new_ids();
+	struct trace_place child, root;
+
+	(void)state;
+	open_span(ids, 1, 0);
+	open_span(ids, 2, 1);
+	note(ids, 2, "traceparent", HEADER(TRACE_B, SPAN_2));
+	end(ids, 3, 2);
+	end(ids, 2, 1);
+	child = place_of(ids, 3, 2);
+	is_trace(&child, TRACE_B);
+	root = place_of(ids, 2, 1);
+	is_trace(&root, TRACE_B);
+	is_id(root.parent_id, SPAN_2);
+	trace_ids_free(ids);
+}
+
+/*
+ * Both passes advance together over 3 million spans: one trace of a root that never ends and its children,
+ * and small trees with a header each. Memory stays below that of a million.
+ */
+static void what_was_placed_is_forgotten(void **state)
+{
+	enum { TREES = 1000000, LIVE = 1 };
+	struct trace_ids *ids = new_ids();
+	struct trace_place place;
+	char header[80];
+
+	(void)state;
+	note(ids, LIVE, "traceparent", HEADER(TRACE_B, SPAN_2));
+	note(ids, LIVE, "tracestate", "congo=t61rcWkgMzE");
+	for (uint64_t i = 1; i <= TREES; i++) {
+		uint64_t root = i * 3, child = root + 1, inside = root + 2;
+
+		if (i % 50000 == 1)
+			open_span(ids, LIVE, 0);
+		snprintf(header, sizeof(header), "00-%032llx-%s-01", (unsigned long long)i, SPAN_1);
+		note(ids, root, "traceparent", header);
+		end(ids, child, root);
+		end(ids, inside, LIVE);
+		end(ids, root, 0);
+		place = place_of(ids, child, root);
+		header[35] = '\0';
+		is_trace(&place, header + 3);
+		place = place_of(ids, inside, LIVE);
+		is_trace(&place, TRACE_B);
+		assert_int_equal(place.state.length, 17);
+		place = place_of(ids, root, 0);
+		is_trace(&place, header + 3);
+		assert_true(place.is_remote);
+	}
+	assert_int_equal(trace_ids_missed_cnt(ids), 0);
+	assert_true(trace_ids_bytes(ids) < 128u << 20);
+	end(ids, LIVE, 0);
+	place = place_of(ids, LIVE, 0);
+	is_id(place.parent_id, SPAN_2);
+	trace_ids_free(ids);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +304,9 @@ int main(void)
 		cmocka_unit_test(what_came_in_decides),
 		cmocka_unit_test(headers_that_are_none_are_not_there),
 		cmocka_unit_test(ids_are_read_and_written),
+		cmocka_unit_test(checkpoints_tell_of_spans_that_are_open),
+		cmocka_unit_test(a_header_may_come_after_a_checkpoint),
+		cmocka_unit_test(what_was_placed_is_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

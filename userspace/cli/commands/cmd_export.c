@@ -5,6 +5,7 @@
 
 #include "base/named_output.h"
 #include "cli/commands/command.h"
+#include "cli/commands/otlp_send.h"
 #include "cli/exit_status.h"
 #include "cli/files/log_export.h"
 #include "cli/files/log_input.h"
@@ -19,6 +20,7 @@ struct export_options {
 	unsigned int nest;
 	unsigned int format;
 	const char *output;
+	struct otlp_send_options otlp;
 	struct log_scope scope;
 };
 
@@ -36,9 +38,32 @@ static const struct option_spec specs[] = {
 	       "write this file, or directory with ctf and sui-files, once it is complete (default: standard "
 	       "output)",
 	       offsetof(struct export_options, output)),
+	OPTION("otlp", 0, OPTION_STRING, "URL",
+	       "send the spans to a receiver of OpenTelemetry's protocol over HTTP, as in "
+	       "http://localhost:4318; env: to that of OTEL_EXPORTER_OTLP_ENDPOINT",
+	       offsetof(struct export_options, otlp.url)),
+	OPTION("follow", 0, OPTION_FLAG, NULL,
+	       "with --otlp: a file that is still being written, and the files after it, until the capture "
+	       "ends",
+	       offsetof(struct export_options, otlp.follow)),
+	OPTION("headers-file", 0, OPTION_STRING, "FILE",
+	       "with --otlp: send these headers, lines NAME: VALUE, such as a key of the receiver",
+	       offsetof(struct export_options, otlp.headers_file)),
+	OPTION("give-up", 0, OPTION_DURATION, "TIME",
+	       "with --otlp: how long to try again when the receiver takes nothing (default 1m)",
+	       offsetof(struct export_options, otlp.give_up_ns), .minimum = 1),
 	OPTION_NEST(struct export_options, nest),
 	OPTIONS_SCOPE(struct export_options, scope),
 	OPTION_END,
+};
+
+static const char *const notes[] = {
+	"--otlp heeds OTEL_EXPORTER_OTLP_ENDPOINT (with 'env'), _HEADERS, _TIMEOUT, _COMPRESSION, "
+	"_PROTOCOL, _CERTIFICATE, _CLIENT_KEY and _CLIENT_CERTIFICATE, and those of TRACES.",
+	"Exit status: 0 it was written or sent; 1 the log is damaged, cut off or not closed, or spans were "
+	"not taken by the receiver; 2 wrong usage, an unreadable log, or output that can't be written or "
+	"sent.",
+	NULL,
 };
 
 static const struct options options = {
@@ -51,7 +76,7 @@ static const struct options options = {
 		 "traces for OpenTelemetry (otlp, otlp-json), "
 		 "a table of spans (csv), the telemetry of a Tokio runtime (tokio).",
 	.usages = (const char *const[]){ "--format FORMAT FILE\xe2\x80\xa6", "-o OUT FILE\xe2\x80\xa6",
-					 NULL },
+					 "--otlp URL FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples =
 		(const struct option_example[]){
@@ -60,9 +85,11 @@ static const struct options options = {
 			  "Spans longer than 5 ms." },
 			{ "txtrace export -f perfetto -o bank.pftrace bank.txtrace",
 			  "A picture; open it at https://ui.perfetto.dev." },
+			{ "txtrace export --otlp http://localhost:4318 bank.txtrace",
+			  "The spans to a collector of OpenTelemetry." },
 			{ NULL, NULL },
 		},
-	.notes = exit_status_notes,
+	.notes = notes,
 	.operand = "FILE",
 	.operand_min = 1,
 	.operand_max = -1,
@@ -177,9 +204,25 @@ static int export_to_stdout(struct exported *exported, const struct export_forma
 	return err ? cli_fail(cli, "can't export '%s': %s", exported->input.path, strerror(-err)) : CLI_OK;
 }
 
+/* false: a sentence was said. */
+static bool check_otlp(struct cli *cli, const struct export_options *values)
+{
+	const struct otlp_send_options *otlp = &values->otlp;
+
+	if (otlp->url && (values->output || values->format != NO_FORMAT))
+		cli_fail(cli, "--otlp sends spans: --output and --format are for files");
+	else if (!otlp->url && (otlp->follow || otlp->headers_file || otlp->give_up_ns != OTLP_GIVE_UP_NS))
+		cli_fail(cli, "--follow, --headers-file and --give-up are for --otlp");
+	else if (otlp->follow && values->nest)
+		cli_fail(cli, "--nest reads a log twice: not with --follow");
+	else
+		return true;
+	return false;
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct export_options values = { .format = NO_FORMAT };
+	struct export_options values = { .format = NO_FORMAT, .otlp.give_up_ns = OTLP_GIVE_UP_NS };
 	const struct export_format *format;
 	struct options_result result;
 	struct exported exported = { .cli = cli };
@@ -187,6 +230,14 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	if (!check_otlp(cli, &values))
+		return CLI_FAILED;
+	if (values.otlp.url) {
+		values.scope.finds_spans = !values.otlp.follow;
+		cli->scope = &values.scope;
+		cli->nest = values.nest;
+		return otlp_send(cli, &values.otlp, &result);
+	}
 	if (values.output && strcmp(values.output, "-") == 0)
 		values.output = NULL;
 	format = choose_format(cli, &values);

@@ -6,13 +6,17 @@
 int exported_open(struct exported *exported, const struct export_format *format,
 		  const struct options_result *parsed, bool wants_progress)
 {
+	const struct log_scope *scope = exported->cli->scope;
 	int status = log_input_open(&exported->input, exported->cli, parsed->operands, parsed->operand_cnt,
 				    wants_progress);
 
 	if (status || !format->survey)
 		return status;
+	exported->cli->scope =
+		NULL; /* what is above the spans of a range, or of a rule, may be outside of it */
 	status = log_input_open(&exported->first, exported->cli, parsed->operands, parsed->operand_cnt,
 				wants_progress);
+	exported->cli->scope = scope;
 	if (status) {
 		log_input_close(&exported->input);
 		return status;

@@ -15,6 +15,7 @@
 
 #include "base/invoking_user.h"
 #include "record/options/log_place.h"
+#include "record/options/txtrace_path.h"
 
 #define LOOK_NS 20000000 /* for the log */
 #define STATUS_NOT_STARTED 2
@@ -35,23 +36,6 @@ struct live {
 };
 
 /* ---- what is needed ---- */
-
-/* `txtrace` is where this program is. */
-static int find_viewer(char viewer[PATH_MAX])
-{
-	static const char name[] = "txtrace";
-	ssize_t length = readlink("/proc/self/exe", viewer, PATH_MAX - sizeof(name));
-	char *slash;
-
-	if (length < 0)
-		return -errno;
-	viewer[length] = '\0';
-	slash = strrchr(viewer, '/');
-	if (!slash)
-		return -ENOENT;
-	strcpy(slash + 1, name);
-	return 0;
-}
 
 static int find_log(void *context)
 {
@@ -79,7 +63,7 @@ static int prepare(struct live *live)
 	int err = caller_do(live->options->caller, find_log, live);
 
 	if (!err)
-		err = find_viewer(live->viewer);
+		err = txtrace_path(live->viewer);
 	if (!err)
 		err = invoking_user_read(&live->user);
 	if (err)

@@ -306,6 +306,14 @@ static const struct option_spec specs[] = {
 	OPTION("metrics-file", 0, OPTION_STRING, "FILE",
 	       "write metrics to FILE every ten seconds, for the node exporter's textfile collector",
 	       FIELD(metrics_file)),
+	OPTION("otlp", 0, OPTION_STRING, "URL",
+	       "send the spans to a receiver of OpenTelemetry's protocol over HTTP while recording, as in "
+	       "http://localhost:4318, by an unprivileged 'txtrace export --otlp'; env: to that of "
+	       "OTEL_EXPORTER_OTLP_ENDPOINT",
+	       FIELD(otlp)),
+	OPTION("otlp-headers", 0, OPTION_STRING, "FILE",
+	       "with --otlp: send these headers, lines NAME: VALUE, such as a key of the receiver",
+	       FIELD(otlp_headers)),
 	OPTION("messages", 0, OPTION_CHOICE, "FORMAT",
 	       "format of messages on stderr (default text); json: one object a line", FIELD(messages),
 	       .choices = message_formats),
@@ -485,6 +493,11 @@ static const char *find_conflict(const struct record_options *values, const stru
 		       "--help";
 	if (find_threads_conflict(values))
 		return find_threads_conflict(values);
+	if (values->otlp_headers && !values->otlp)
+		return "--otlp-headers is for --otlp";
+	if (values->otlp && (values->repeat || values->wants_top || values->flight.max_bytes))
+		return "--otlp follows one log: not with --repeat, --top or --flight; to send a log later, "
+		       "use 'txtrace export --otlp'";
 	if (values->wants_top && (values->command || values->repeat))
 		return "--top needs the terminal, which the command has; run 'txtrace top' in another one";
 	if (values->wants_top && values->flight.max_bytes)

@@ -75,6 +75,8 @@ struct record_options {
 	struct option_file config; /* its text belongs to the options */
 	const char *metrics;       /* an address; NULL: nobody asks */
 	const char *metrics_file;  /* NULL: none */
+	const char *otlp;	   /* a receiver of spans; NULL: none */
+	const char *otlp_headers;  /* a file; NULL: none */
 	unsigned int messages;     /* enum message_format */
 	bool is_quiet;
 	bool wants_top; /* a live view while recording */
