@@ -17,6 +17,7 @@ import fleet_figures
 import live_figures
 import log_figures
 import mode_figures
+import otlp_figures
 import page_figures
 import path_figures
 import peer_figures
@@ -128,6 +129,9 @@ class Bench:
     def fleet(self):
         fleet_figures.fleet(self)
 
+    def otlp(self):
+        otlp_figures.otlp(self)
+
     def imports(self):
         export_figures.imports(self)
 
@@ -220,6 +224,7 @@ PARTS = {
     "imports": "files of other tools",
     "sql": "queries, beside reports",
     "fleet": "logs to ClickHouse",
+    "otlp": "spans to a receiver of OpenTelemetry",
     "live": "the live view of a log that is being written",
     "page": "a page for a browser",
     "writer": "the log's writer",

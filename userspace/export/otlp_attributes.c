@@ -44,7 +44,11 @@ static struct otlp_attribute *append(struct otlp_list *list, struct txtrace_stri
 
 static struct otlp_attribute *append_own(struct otlp_list *list, const char *name, enum otlp_type type)
 {
-	return append(list, (struct txtrace_string){ name, strlen(name) }, type);
+	struct otlp_attribute *item = append(list, (struct txtrace_string){ name, strlen(name) }, type);
+
+	if (item)
+		item->is_own = true;
+	return item;
 }
 
 void otlp_list_add_int(struct otlp_list *list, const char *name, uint64_t value)

@@ -92,7 +92,10 @@ static void pack_attribute(struct otlp_encoder *encoder, struct text *out, unsig
 	size_t pair = protobuf_begin(out, field), value;
 	double number;
 
-	pack_string(encoder, out, PAIR_KEY, attribute->name);
+	if (attribute->is_own)
+		protobuf_bytes(out, PAIR_KEY, attribute->name.bytes, attribute->name.length);
+	else
+		pack_string(encoder, out, PAIR_KEY, attribute->name);
 	value = protobuf_begin(out, PAIR_VALUE);
 	switch (attribute->type) {
 	case OTLP_STRING:

@@ -26,6 +26,7 @@ enum otlp_type {
 
 struct otlp_attribute {
 	struct txtrace_string name;
+	bool is_own; /* the name is one of ours: it is written as it is */
 	enum otlp_type type;
 	uint64_t value; /* bits: bool, int64_t, double */
 	struct txtrace_string string;

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How fast spans go to a receiver of OpenTelemetry's protocol: CPU of the sender, beside writing them to a file."""
+import http.server
+import os
+import subprocess
+import threading
+
+from figures import title
+from log_figures import Cost, figure
+
+SPANS = 400_000
+ROUNDS = 5
+
+
+class Sink(http.server.BaseHTTPRequestHandler):
+    """Takes everything, and keeps its size."""
+
+    protocol_version = "HTTP/1.1"
+    taken = 0
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        left = int(self.headers["Content-Length"])
+        Sink.taken += left
+        while left:
+            left -= len(self.rfile.read(min(left, 1 << 20)))
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+
+def make_log(bench, path):
+    """Spans with a tag and a parent, and no timeline."""
+    with subprocess.Popen([os.path.join(bench.build, "cli", "make_log"), path], stdin=subprocess.PIPE, text=True) as maker:
+        print("header pid=1 cpus=1 start_monotonic_ns=1", file=maker.stdin)
+        for number in range(1, SPANS + 1):
+            begin = number * 1000
+            print(f'span begin_ns={begin} end_ns={begin + 700} pid=1 tid=1 end_tid=1 id={number * 2 + 2} parent={number // 20 * 2 + 1} '
+                  f'label="label {number % 50}" tag="tag {number % 1000}" work_ns=600 on_cpu_ns={300 + number % 300}', file=maker.stdin)
+        print("summary time_ns=500000000", file=maker.stdin)
+
+
+def otlp(bench):
+    title("OTLP: millions of spans in a second of CPU (aim: >= 0.5)")
+    path, out = os.path.join(bench.scratch, "spans.txtrace"), os.path.join(bench.scratch, "spans.otlp")
+    make_log(bench, path)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Sink)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    tool = [os.path.join(bench.build, "txtrace"), "export"]
+    send = tool + ["--otlp", f"http://127.0.0.1:{server.server_address[1]}", path]
+    ways = {
+        "to a file": tool + ["-o", out, path],
+        "to a receiver, uncompressed": ["env", "OTEL_EXPORTER_OTLP_COMPRESSION=none"] + send,
+        "to a receiver, gzip": ["env", "OTEL_EXPORTER_OTLP_COMPRESSION=gzip"] + send,
+    }
+    costs = {name: [] for name in ways}
+    sizes = {}
+    for _ in range(ROUNDS):
+        for name, command in ways.items():
+            Sink.taken = 0
+            costs[name].append(Cost(command, bench.scratch))
+            sizes[name] = Sink.taken or os.path.getsize(out)
+    for name, taken in costs.items():
+        cost = sorted(taken, key=lambda cost: cost.cpu)[ROUNDS // 2]
+        figure(name, SPANS / cost.cpu / 1e6, "M/s", f"{SPANS / cost.wall / 1e6:.2f} M in a second of time; {cost.mib:.0f} MiB; {sizes[name] / 1e6:,.1f} MB")
+    server.shutdown()
+    os.remove(path)
+    os.remove(out)
