@@ -140,7 +140,7 @@ static __always_inline uint8_t why_it_left(uint64_t *ctx, struct thread_clock *c
 		block_describe(prev, state, block);
 		if (block->wait_kind)
 			wait_begin(clock, block);
-		if (cfg_has_timeline && block->reason == BLOCK_PAGE_FAULT && cfg_fault_range_cnt)
+		if (cfg_has_timeline && block->reason == BLOCK_PAGE_FAULT && fault_range_cnt)
 			block->object = stack_fault(ctx);
 	} else if (left_as != WIRE_LEFT_DEAD && compat_is_throttled(prev)) {
 		left_as = WIRE_LEFT_BLOCKED;

@@ -13,7 +13,7 @@ const volatile bool cfg_copies_stacks;
 const volatile uint64_t cfg_sample_ns;        /* that an on-CPU sample stands for */
 /* with more than that unread in its ring, nobody looks at a futex: it is seen again */
 const volatile uint64_t cfg_first_look_bytes;
-const volatile uint32_t cfg_fault_range_cnt;
+uint32_t fault_range_cnt;
 
 #define FAULT_RANGE_MAX 16
 #define FAULT_FRAME_MAX 24
@@ -23,7 +23,7 @@ struct fault_range {
 	uint64_t fault; /* enum block_fault */
 };
 
-const volatile struct fault_range cfg_fault_ranges[FAULT_RANGE_MAX];
+struct fault_range fault_ranges[FAULT_RANGE_MAX];
 
 #define WORD_CNT (WIRE_STACK_KERNEL_MAX + WIRE_STACK_USER_MAX + 1)
 #define WORD_CNT_SMALL 48
@@ -296,12 +296,12 @@ __noinline uint64_t stack_fault_of_frames(uint64_t frame_cnt)
 		uint64_t is_there = ((uint64_t)i - frame_cnt) >> 63;
 
 		for (uint32_t j = 0; j < FAULT_RANGE_MAX; j++) {
-			uint64_t distance = scratch->kernel[i] - cfg_fault_ranges[j].begin;
-			uint64_t is_in = (~distance & (distance - (cfg_fault_ranges[j].end -
-								   cfg_fault_ranges[j].begin))) >>
+			uint64_t distance = scratch->kernel[i] - fault_ranges[j].begin;
+			uint64_t is_in = (~distance & (distance - (fault_ranges[j].end -
+								   fault_ranges[j].begin))) >>
 					 63;
 
-			faults |= (is_in & is_there) << (cfg_fault_ranges[j].fault & 31);
+			faults |= (is_in & is_there) << (fault_ranges[j].fault & 31);
 		}
 	}
 	/*

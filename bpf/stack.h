@@ -12,7 +12,7 @@
 extern const volatile bool cfg_stacks_off_cpu;   /* of every block */
 extern const volatile bool cfg_names_futexes;    /* of the first wait for a futex */
 /* what page faults wait for is known by these functions of the kernel */
-extern const volatile uint32_t cfg_fault_range_cnt;
+extern uint32_t fault_range_cnt; /* 0: nothing is known of page faults */
 
 /*
  * What the fault waits for, by the kernel functions it is in: enum block_fault.

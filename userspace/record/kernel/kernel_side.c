@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <linux/version.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,26 +140,51 @@ static int prepare_foreign(struct kernel_side *side, const struct kernel_side_op
 	return err;
 }
 
-/* The skeleton's array of ranges has a type of its own. */
-static void prepare_faults(struct txtrace_bpf *bpf)
+/* To read the kernel's symbols takes some 70 ms: in a thread, while the programs are loaded. */
+struct fault_look {
+	pthread_t thread;
+	bool has_thread;
+	uint32_t cnt;
+	struct fault_range ranges[FAULT_RANGE_MAX];
+};
+
+static void *look_for_faults(void *context)
 {
-	struct fault_range ranges[FAULT_RANGE_MAX] = { { 0 } };
+	struct fault_look *look = context;
 	struct kernel_symbols symbols;
 
 	if (kernel_symbols_read(&symbols))
-		return;
-	bpf->rodata->cfg_fault_range_cnt = fault_ranges_find(ranges, &symbols);
-	_Static_assert(sizeof(bpf->rodata->cfg_fault_ranges) == sizeof(ranges),
-		       "the kernel side has the same ranges");
-	memcpy((void *)bpf->rodata->cfg_fault_ranges, ranges, sizeof(ranges));
+		return NULL;
+	look->cnt = (uint32_t)fault_ranges_find(look->ranges, &symbols);
 	kernel_symbols_release(&symbols);
+	return NULL;
+}
+
+static void begin_fault_look(struct fault_look *look)
+{
+	*look = (struct fault_look){ 0 };
+	look->has_thread = !pthread_create(&look->thread, NULL, look_for_faults, look);
+	if (!look->has_thread)
+		look_for_faults(look);
+}
+
+/* bpf: NULL: it was not loaded. The skeleton's array of ranges has a type of its own. */
+static void end_fault_look(struct fault_look *look, struct txtrace_bpf *bpf)
+{
+	if (look->has_thread)
+		pthread_join(look->thread, NULL);
+	if (!bpf)
+		return;
+	_Static_assert(sizeof(bpf->bss->fault_ranges) == sizeof(look->ranges),
+		       "the kernel side has the same ranges");
+	memcpy(bpf->bss->fault_ranges, look->ranges, sizeof(look->ranges));
+	bpf->bss->fault_range_cnt = look->cnt;
 }
 
 static void prepare_stacks(struct kernel_side *side, const struct kernel_side_options *options)
 {
 	struct txtrace_bpf *bpf = side->bpf;
 
-	prepare_faults(bpf);
 	bpf->rodata->cfg_names_futexes = options->names_futexes;
 	bpf->rodata->cfg_stacks_off_cpu = options->has_stacks_off_cpu;
 	bpf->rodata->cfg_copies_stacks = options->copies_stacks;
@@ -273,10 +299,12 @@ int kernel_side_open(struct kernel_side **result, const struct kernel_side_optio
 		     struct error *error)
 {
 	struct kernel_side *side = calloc(1, sizeof(*side));
+	struct fault_look faults;
 	int types_fd = -1, err = -ENOMEM;
 
 	if (!side)
 		return err;
+	begin_fault_look(&faults);
 	libbpf_set_print(print_quietly);
 	err = open_programs(side, &types_fd);
 	if (!err)
@@ -285,6 +313,7 @@ int kernel_side_open(struct kernel_side **result, const struct kernel_side_optio
 		err = interrupt_programs_choose(side->bpf->obj, error);
 	if (!err)
 		err = txtrace_bpf__load(side->bpf);
+	end_fault_look(&faults, err ? NULL : side->bpf);
 	if (types_fd >= 0)
 		close(types_fd);
 	if (err == -EOPNOTSUPP) {
