@@ -40,6 +40,15 @@ def make_log(bench, path):
         print("summary time_ns=500000000", file=maker.stdin)
 
 
+def come_in(bench, tool, path, out):
+    log = os.path.join(bench.scratch, "imported.txtrace")
+    for form in ("otlp", "otlp-json"):
+        subprocess.run(tool + ["-f", form, "-o", out, path], check=True)
+        costs = sorted((Cost([tool[0], "import", "-f", "otlp", "-o", log, out], bench.scratch) for _ in range(ROUNDS)), key=lambda cost: cost.cpu)
+        cost = costs[ROUNDS // 2]
+        figure(f"import of {form}", SPANS / cost.cpu / 1e6, "M/s", f"{SPANS / cost.wall / 1e6:.2f} M in a second of time; {cost.mib:.0f} MiB; {os.path.getsize(out) / 1e6:,.1f} MB")
+
+
 def otlp(bench):
     title("OTLP: millions of spans in a second of CPU (aim: >= 0.5)")
     path, out = os.path.join(bench.scratch, "spans.txtrace"), os.path.join(bench.scratch, "spans.otlp")
@@ -64,5 +73,6 @@ def otlp(bench):
         cost = sorted(taken, key=lambda cost: cost.cpu)[ROUNDS // 2]
         figure(name, SPANS / cost.cpu / 1e6, "M/s", f"{SPANS / cost.wall / 1e6:.2f} M in a second of time; {cost.mib:.0f} MiB; {sizes[name] / 1e6:,.1f} MB")
     server.shutdown()
+    come_in(bench, tool, path, out)
     os.remove(path)
     os.remove(out)

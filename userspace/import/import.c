@@ -21,6 +21,7 @@ static const struct import_format *const formats[] = {
 	&import_tokio,
 	&import_ftr,
 	&import_monad,
+	&import_otlp, /* no magic number, but names that no other has */
 	&import_fvm,  /* text has none, but its lines have a shape */
 	&import_perf, /* likewise */
 	&import_ftrace,

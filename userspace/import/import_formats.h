@@ -12,5 +12,6 @@ extern const struct import_format import_sui;
 extern const struct import_format import_tokio;
 extern const struct import_format import_ftr;
 extern const struct import_format import_fvm;
+extern const struct import_format import_otlp;
 
 #endif

@@ -62,34 +62,68 @@ static void append(struct json_source *json, const char *bytes, size_t length)
 	text_append_bytes(&json->text, bytes, length);
 }
 
-/* Pairs of surrogates are two of these: what is said of a trace has none, and U+FFFD does for them. */
+#define REPLACEMENT 0xfffdu
+#define HIGH_SURROGATE 0xd800u /* 1,024 of them, and behind them as many low ones */
+#define LOW_SURROGATE 0xdc00u
+#define SURROGATES_END 0xe000u
+
 static void append_code(struct json_source *json, uint32_t code)
 {
-	char bytes[3];
+	char bytes[4];
+	size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 
-	if (code >= 0xd800 && code < 0xe000)
-		code = 0xfffd;
-	bytes[0] = (char)(code < 0x80 ? code : code < 0x800 ? 0xc0 | code >> 6 : 0xe0 | code >> 12);
-	bytes[1] = (char)(0x80 | (code < 0x800 ? code & 0x3f : code >> 6 & 0x3f));
-	bytes[2] = (char)(0x80 | (code & 0x3f));
-	append(json, bytes, code < 0x80 ? 1 : code < 0x800 ? 2 : 3);
+	if (code >= HIGH_SURROGATE && code < SURROGATES_END)
+		code = REPLACEMENT;
+	for (size_t i = length; i-- > 1; code >>= 6)
+		bytes[i] = (char)(0x80 | (code & 0x3f));
+	bytes[0] = (char)(length == 1 ? code : (0xf00u >> length & 0xffu) | code);
+	append(json, bytes, length);
+}
+
+static int read_escape(struct json_source *json);
+
+/* Behind \u; a pair of surrogates is one character, and one alone is none. */
+static int read_code(struct json_source *json)
+{
+	uint32_t code, low;
+	int err = hex_digits(json, &code);
+
+	if (err)
+		return err;
+	if (code < HIGH_SURROGATE || code >= LOW_SURROGATE || !fill(json) || *json->at != '\\') {
+		append_code(json, code);
+		return 0;
+	}
+	json->at++;
+	if (!fill(json))
+		return -ENODATA;
+	if (*json->at != 'u') {
+		append_code(json, REPLACEMENT);
+		return read_escape(json);
+	}
+	json->at++;
+	err = hex_digits(json, &low);
+	if (err)
+		return err;
+	if (low >= LOW_SURROGATE && low < SURROGATES_END) {
+		append_code(json, 0x10000 + ((code - HIGH_SURROGATE) << 10 | (low - LOW_SURROGATE)));
+		return 0;
+	}
+	append_code(json, REPLACEMENT);
+	append_code(json, low);
+	return 0;
 }
 
 static int read_escape(struct json_source *json)
 {
 	static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
 	const char *letter;
-	uint32_t code;
-	int err;
 
 	if (!fill(json))
 		return -ENODATA;
 	if (*json->at == 'u') {
 		json->at++;
-		err = hex_digits(json, &code);
-		if (!err)
-			append_code(json, code);
-		return err;
+		return read_code(json);
 	}
 	letter = *json->at ? strchr(letters, *json->at) : NULL;
 	if (!letter)

@@ -9,7 +9,7 @@
 
 #include "base/curl_library.h"
 #include "base/text.h"
-#include "otlp/protobuf_reader.h"
+#include "base/protobuf_reader.h"
 
 #define CONNECT_TIMEOUT_MS 10000
 #define ANSWER_KEPT 65536 /* bytes; the rest is read and not kept */

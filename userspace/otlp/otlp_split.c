@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/protobuf.h"
-#include "otlp/protobuf_reader.h"
+#include "base/protobuf_reader.h"
 
 /* Field numbers, as in opentelemetry/proto/trace/v1/trace.proto. */
 enum {

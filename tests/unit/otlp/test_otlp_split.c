@@ -15,7 +15,7 @@
 #include "base/protobuf.h"
 #include "base/seeded_random.h"
 #include "otlp/otlp_split.h"
-#include "otlp/protobuf_reader.h"
+#include "base/protobuf_reader.h"
 
 #define PROCESSES 3u
 #define SCOPES 2u

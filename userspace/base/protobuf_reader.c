@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "otlp/protobuf_reader.h"
+#include "base/protobuf_reader.h"
 
 #define VARINT_BYTES 10
 #define TYPE_BITS 3
@@ -37,9 +37,10 @@ static bool read_field(struct protobuf_reader *reader, struct protobuf_field *fi
 	case PROTOBUF_VARINT:
 		return read_varint(reader, &field->value);
 	case PROTOBUF_FIXED64:
-		return pass(reader, sizeof(uint64_t));
 	case PROTOBUF_FIXED32:
-		return pass(reader, sizeof(uint32_t));
+		field->bytes = reader->at;
+		field->length = field->type == PROTOBUF_FIXED64 ? sizeof(uint64_t) : sizeof(uint32_t);
+		return pass(reader, field->length);
 	case PROTOBUF_BYTES:
 		if (!read_varint(reader, &length))
 			return false;

@@ -33,7 +33,7 @@ struct protobuf_field {
 	uint64_t number;
 	unsigned int type;
 	uint64_t value;	   /* VARINT */
-	const char *bytes; /* BYTES: text, or a message; in what is read */
+	const char *bytes; /* all others: what is read, little-endian in FIXED64 and FIXED32 */
 	size_t length;
 	const char *begin; /* of the field with its number: it ends where reader.at is */
 };

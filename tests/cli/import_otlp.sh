@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# OpenTelemetry's traces as a log: made files with known answers, what we export ourselves, and files that somebody has changed.
+# shellcheck source=tests/cli/cli.sh
+. tests/cli/cli.sh || exit
+
+import() { # import STATUS ARGUMENT...: into log.txtrace, and its records into records
+	local status=$1
+	shift
+	rm -f "$tmp/log.txtrace" "$tmp/records"
+	run "$status" import -o log.txtrace "$@" || return
+	[ "$status" = 2 ] && return
+	cp "$tmp/err" "$tmp/said_of_import"
+	(cd "$tmp" && "$txtrace" export -f jsonl log.txtrace >"$tmp/records" 2>"$tmp/err") || [ "$status" = 1 ]
+}
+
+# Attributes, links and events that our import does not carry, and circles of parents, are left aside.
+records() { # records TYPE JQ EXPECTED: what jq makes of the records of this type, in one line
+	local found
+	found=$(jq -rc "select(.type == \"$1\") | $2" "$tmp/records" | tr '\n' ' ' | sed 's/ $//')
+	[ "$found" = "$3" ] || fail "$1: $(diff <(echo "$found") <(echo "$3"))"
+}
+
+said() { # said SENTENCE...: all that the import said
+	diff <([ $# = 0 ] || printf 'txtrace: %s\n' "$@") "$tmp/said_of_import"
+}
+
+# What a collector writes: members in other orders than ours, numbers as numbers and as strings, spans before their resource and in no order.
+cat >"$tmp/made.jsonl" <<-'END'
+	{"resourceSpans":[{"scopeSpans":[{"spans":[
+	{"name":"child \u00fc \ud83d\ude00 \ud800","kind":1,"traceId":"0AF7651916cd43dd8448eb211c80319c","spanId":"00000000000000a2","parentSpanId":"00000000000000a1","startTimeUnixNano":"5000000000200","endTimeUnixNano":5000000000300,"flags":257,"status":{},"unknownMember":{"a":[1,{"b":2}]}},
+	{"name":"GET /","kind":2,"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000a1","parentSpanId":"b7ad6b7169203331","startTimeUnixNano":"5000000000100","endTimeUnixNano":"5000000000900","flags":769,"traceState":"congo=t61rcWkgMzE",
+	 "attributes":[{"key":"s","value":{"stringValue":"text"}},{"key":"b","value":{"boolValue":true}},{"key":"i","value":{"intValue":"-5"}},{"key":"n","value":{"intValue":7}},{"key":"d","value":{"doubleValue":1.5}},{"key":"x","value":{"bytesValue":"AP8x"}},{"key":"l","value":{"arrayValue":{"values":[{"stringValue":"a\"b"},{"intValue":1},{"kvlistValue":{"values":[{"key":"k","value":{"boolValue":false}}]}}]}}},{"key":"e","value":{}}],
+	 "events":[{"timeUnixNano":"5000000000400","name":"retry","attributes":[{"key":"k","value":{"intValue":1}}]}],
+	 "links":[{"traceId":"11111111111111111111111111111111","spanId":"2222222222222222"}],
+	 "droppedEventsCount":3,"status":{"code":2,"message":"no such page"}}],
+	"scope":{"name":"http.lib","version":"1"}}],
+	"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}},{"key":"process.pid","value":{"intValue":"4711"}},{"key":"host.name","value":{"stringValue":"web1"}},{"key":"container.id","value":{"stringValue":"c0ffee"}}]}}]}
+	{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"unknown_service:db"}},{"key":"process.pid","value":{"intValue":"4711"}}]},"scopeSpans":[{"spans":[
+	{"name":"query","kind":2,"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000b1","parentSpanId":"00000000000000a2","startTimeUnixNano":"5000000000210","endTimeUnixNano":"5000000000250","attributes":[{"key":"thread.id","value":{"intValue":9}},{"key":"thread.name","value":{"stringValue":"worker"}}]},
+	{"name":"backward","traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000b2","startTimeUnixNano":"5000000000240","endTimeUnixNano":"5000000000220"},
+	{"name":"no id","traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"0000000000000000"},
+	{"name":"short id","traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"0001"},
+	{"name":"no hex","traceId":"0af7651916cd43dd8448eb211c80319z","spanId":"00000000000000b3"},
+	{"name":7,"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000b4","startTimeUnixNano":"soon"}
+	]}]}]}
+	{"resourceMetrics":[]}
+END
+
+made_file() {
+	import 0 made.jsonl && run 0 verify log.txtrace || return
+	# by their ends: b4 at 0, which is when the log begins
+	records span '[.pid, .tid, .id, .parent, .label, (.begin_ns % 1000), (.end_ns % 1000), .unknown_ns]' '[1073741825,1073741825,"180","0","",0,0,0] [1073741825,1073741825,"178","0","backward",240,240,0] [1073741825,9,"177","0","query",210,250,40] [4711,4711,"162","161","child ü 😀 �",200,300,100] [4711,4711,"161","0","GET /",100,900,800]' &&
+		records attribute 'select(.span == "161") | [.name, .value_type, .value_hex // .value]' '["traceparent","string","00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"] ["traceparent.sent","string","00-0af7651916cd43dd8448eb211c80319c-00000000000000a1-01"] ["tracestate","string","congo=t61rcWkgMzE"] ["span.kind","string","server"] ["otel.status_code","string","ERROR"] ["otel.status_description","string","no such page"] ["otel.scope.name","string","http.lib"] ["s","string","text"] ["b","bool",true] ["i","int",-5] ["n","int",7] ["d","double",1.5] ["x","bytes","00ff31"] ["l","string","[\"a\\\"b\",1,{\"k\":false}]"] ["e","string","null"]' &&
+		records instant '[.time_ns % 1000, .span, .name]' '[400,"161","retry"]' &&
+		records process '[.pid, .comm, .container]' '[4711,"shop","c0ffee"] [1073741825,"db",""]' &&
+		records thread 'select(.tid == 9) | [.pid, .comm]' '[1073741825,"worker"]' &&
+		said "spans without valid ids, left out: 3" "spans that end before they begin, of no length: 1" "links, left out: 1" "attributes of events, left out: 1" "attributes, events and links that had been dropped before: 3" "values that are not of their member's type, left out: 3" "documents without spans: 1"
+}
+
+# Out again: the same ids, parents and traces. A parent in another process stays remote.
+back_again() {
+	run 0 export -o back.otlp.jsonl log.txtrace || return
+	jq -rc '.resourceSpans[].scopeSpans[].spans[] | [.name, .traceId, .spanId, .parentSpanId, .flags, .traceState]' "$tmp/back.otlp.jsonl" | sort >"$tmp/back"
+	diff "$tmp/back" - <<-'END'
+		["(unknown)","0af7651916cd43dd8448eb211c80319c","00000000000000b4",null,0,null]
+		["GET /","0af7651916cd43dd8448eb211c80319c","00000000000000a1","b7ad6b7169203331",769,"congo=t61rcWkgMzE"]
+		["backward","0af7651916cd43dd8448eb211c80319c","00000000000000b2",null,0,null]
+		["child ü 😀 �","0af7651916cd43dd8448eb211c80319c","00000000000000a2","00000000000000a1",257,"congo=t61rcWkgMzE"]
+		["query","0af7651916cd43dd8448eb211c80319c","00000000000000b1","00000000000000a2",768,null]
+	END
+}
+
+# One trace over two processes, in the commands that know of traces.
+commands_work() {
+	run 0 report --by trace log.txtrace && grep -q 0af7651916cd43dd8448eb211c80319c "$tmp/out" && run 0 show log.txtrace 0af7651916cd43dd8448eb211c80319c && grep -q "GET /" "$tmp/out" && grep -q "query" "$tmp/out" && run 0 report --by process log.txtrace && grep -q shop "$tmp/out"
+}
+
+# What we export comes back: spans, ledgers, attributes and ids. In both forms, and of files in the other order.
+round_trip() { # round_trip NAME
+	run 0 export -o "$1.jsonl.0" -f jsonl "$1.txtrace" && run 0 export -o first.otlp "$1.txtrace" && run 0 export -o first.otlp.jsonl "$1.txtrace" || return
+	for file in first.otlp first.otlp.jsonl; do
+		import 0 $file && run 0 verify log.txtrace && run 0 export -o second.otlp.jsonl log.txtrace && same_spans || fail "$file" || return
+	done
+	tac "$tmp/first.otlp.jsonl" >"$tmp/turned.jsonl"
+	import 0 turned.jsonl && run 0 export -o second.otlp.jsonl log.txtrace && same_spans
+}
+
+same_spans() {
+	for name in first second; do
+		jq -Sc '.resourceSpans[] | (.resource.attributes | map(select(.key == "service.name" or .key == "process.pid")) | sort_by(.key)) as $r | .scopeSpans[].spans[] | select(.name | startswith("g ") | not) | .flags %= 256 | del(.links, .droppedLinksCount, .events[]?.attributes, .droppedEventsCount, .droppedAttributesCount) | .attributes |= (map(select(.key | test("^(traceparent|tracestate|txtrace.key)") | not)) | sort_by(.key)) | . + {r: $r} | del(.events)' "$tmp/$name.otlp.jsonl" | sort >"$tmp/$name.spans"
+	done
+	[ -s "$tmp/first.spans" ] && diff "$tmp/first.spans" "$tmp/second.spans" >"$tmp/diff" || fail "$(head -c 1500 "$tmp/diff")"
+}
+
+damaged() {
+	head -c 700 "$tmp/made.jsonl" >"$tmp/cut.jsonl"
+	import 1 cut.jsonl && grep -q "cut.jsonl.*the JSON is cut off" "$tmp/said_of_import" || return
+	echo '{"resourceSpans":[}' >"$tmp/bad.jsonl"
+	import 1 bad.jsonl && grep -q "bad.jsonl" "$tmp/said_of_import" || return
+	{ echo '{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"a","value":'; printf '{"arrayValue":{"values":[%.0s' {1..40}; } >"$tmp/deep.jsonl"
+	import 1 deep.jsonl && grep -q "nested more than 32 deep" "$tmp/said_of_import" || return
+	head -c 500 "$tmp/first.otlp" >"$tmp/cut.otlp"
+	import 1 cut.otlp && grep -q "the file is cut off" "$tmp/said_of_import" || return
+	gzip -k "$tmp/made.jsonl" && import 0 made.jsonl.gz && records span .id "180 178 177 162 161"
+}
+
+# Bytes changed at random: an answer, or a sentence; never more.
+changed() {
+	python3 - "$tmp" <<-'END'
+		import random, sys
+		folder = sys.argv[1]
+		random.seed(5)
+		for name in ("made.jsonl", "first.otlp"):
+		    data = open(f"{folder}/{name}", "rb").read()[:20000]
+		    for number in range(40):
+		        changed = bytearray(data)
+		        for _ in range(random.choice((1, 3, 30))):
+		            changed[random.randrange(len(changed))] = random.randrange(256)
+		        open(f"{folder}/changed.{name}.{number}", "wb").write(changed)
+	END
+	local file status
+	for file in "$tmp"/changed.*; do
+		(cd "$tmp" && "$txtrace" import -f otlp -o log.txtrace "$file" >"$tmp/out" 2>"$tmp/err")
+		status=$?
+		[ $status -le 2 ] || fail "$file: status $status" || return
+		[ $status = 2 ] || run $status verify log.txtrace || fail "$file" || return
+	done
+}
+
+make_from traces
+make_from stolen
+make_from waits
+make_from small
+check "a file of a collector" made_file
+check "... and out again, under the same ids" back_again
+check "... and what the commands make of its trace" commands_work
+check "what we export comes back" round_trip traces
+check "... with stolen time" round_trip stolen
+check "... with waits" round_trip waits
+check "... with blocks and a tag" round_trip small
+check "files that are cut off, nested too deep, or packed" damaged
+check "files that somebody has changed" changed
+finish
