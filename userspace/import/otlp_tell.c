@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -223,14 +222,16 @@ static const struct {
 /* "blocked.lock_ns": the number of the reason; or that of none. */
 static unsigned int reason_of(struct txtrace_string name)
 {
-	char wanted[64];
-	unsigned int reason;
+	static const char prefix[] = "blocked.", suffix[] = "_ns";
+	size_t around = strlen(prefix) + strlen(suffix);
+	unsigned int reason = 0;
 
-	for (reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++) {
-		snprintf(wanted, sizeof(wanted), "blocked.%s_ns", txtrace_block_reason_name(reason));
-		if (otlp_is_equal(name, wanted))
-			break;
-	}
+	if (name.length <= around || !otlp_begins_with(name, prefix) ||
+	    memcmp(name.bytes + name.length - strlen(suffix), suffix, strlen(suffix)) != 0)
+		return TXTRACE_BLOCK_REASON_COUNT;
+	name = (struct txtrace_string){ name.bytes + strlen(prefix), name.length - around };
+	while (reason < TXTRACE_BLOCK_REASON_COUNT && !otlp_is_equal(name, txtrace_block_reason_name(reason)))
+		reason++;
 	return reason;
 }
 
@@ -277,17 +278,33 @@ static void settle_ledger(struct otlp_story *story, struct txtrace_span *span, b
 
 /* ---- a span's records ---- */
 
+static char *put_hex(char *at, const void *bytes, size_t length)
+{
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *byte = bytes;
+
+	for (size_t i = 0; i < length; i++) {
+		*at++ = digits[byte[i] >> 4];
+		*at++ = digits[byte[i] & 0xf];
+	}
+	return at;
+}
+
+/* A traceparent of these ids. */
 static struct txtrace_string header(char text[64], struct txtrace_string trace_id,
 				    struct txtrace_string span_id, uint32_t flags)
 {
-	char *at = text + sprintf(text, "00-");
+	const uint8_t sampled = flags & 0xff;
+	char *at = text;
 
-	for (size_t i = 0; i < trace_id.length; i++)
-		at += sprintf(at, "%02x", (uint8_t)trace_id.bytes[i]);
+	*at++ = '0';
+	*at++ = '0';
 	*at++ = '-';
-	for (size_t i = 0; i < span_id.length; i++)
-		at += sprintf(at, "%02x", (uint8_t)span_id.bytes[i]);
-	at += sprintf(at, "-%02x", flags & 0xff);
+	at = put_hex(at, trace_id.bytes, OTLP_TRACE_ID_BYTES);
+	*at++ = '-';
+	at = put_hex(at, span_id.bytes, OTLP_SPAN_ID_BYTES);
+	*at++ = '-';
+	at = put_hex(at, &sampled, 1);
 	return (struct txtrace_string){ text, (size_t)(at - text) };
 }
 
