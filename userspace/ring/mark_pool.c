@@ -30,6 +30,7 @@ struct lane {
 	uint32_t place;
 	uint32_t tid;
 	uint64_t since_ns;
+	uint64_t ended_ns; /* if has_ended: its thread */
 	bool has_ended;
 	bool is_kept;	     /* a slot of the present chunk is missing: the chunk is not used again */
 	bool has_kept;	     /* chunks that were read before */
@@ -59,6 +60,7 @@ struct mark_pool {
 	uint32_t mapped_cnt;		 /* chunks that need no page fault of ours any more */
 	struct id_map lanes;		 /* place, 0 -> struct lane */
 	struct id_map threads;		 /* tid, 0 -> the first of its lanes */
+	struct id_map given;		 /* place, 0 -> struct lane, whose thread has ended: nobody's, or new */
 	uint64_t seen[MARK_CHUNK_COUNT]; /* what each chunk was when it was last looked at */
 };
 
@@ -149,6 +151,7 @@ int mark_pool_open(struct mark_pool **result, int fd)
 	pool->waits_since_ns = UINT64_MAX;
 	id_map_init(&pool->lanes);
 	id_map_init(&pool->threads);
+	id_map_init(&pool->given);
 	err = map_pool(pool, fd);
 	if (err) {
 		mark_pool_close(pool);
@@ -205,10 +208,18 @@ static void give_lane(struct mark_pool *pool, uint32_t place)
 	}
 }
 
-static void free_lane(struct lane *lane)
+static void release_lane(struct lane *lane)
 {
 	mark_pieces_release(&lane->text);
 	free(lane->next);
+	lane->next = NULL;
+}
+
+/* NULL is allowed. */
+static void free_lane(struct lane *lane)
+{
+	if (lane)
+		release_lane(lane);
 	free(lane);
 }
 
@@ -277,6 +288,20 @@ static struct lane *new_lane(struct mark_pool *pool, uint32_t place, uint32_t ti
 	return lane;
 }
 
+/*
+ * A thread tells of its lane more than once, in the rings of several CPUs: one of these may be read after the
+ * end of the thread. The next one has the lane since later.
+ */
+static bool is_of_before(struct mark_pool *pool, uint64_t place, uint64_t since_ns)
+{
+	struct lane *given = id_map_get(&pool->given, place, 0);
+
+	if (given && since_ns <= given->ended_ns)
+		return true;
+	free_lane(id_map_remove(&pool->given, place, 0));
+	return false;
+}
+
 int mark_pool_add_lane(struct mark_pool *pool, uint64_t place, uint32_t tid, uint64_t since_ns)
 {
 	struct lane *lane;
@@ -286,6 +311,8 @@ int mark_pool_add_lane(struct mark_pool *pool, uint64_t place, uint32_t tid, uin
 		    MARK_CHUNK_LANES)
 		return -EINVAL;
 	lane = id_map_get(&pool->lanes, place, 0);
+	if (!lane && is_of_before(pool, place, since_ns))
+		return 0;
 	if (!lane) {
 		lane = new_lane(pool, (uint32_t)place, tid, since_ns);
 		if (!lane)
@@ -298,12 +325,20 @@ int mark_pool_add_lane(struct mark_pool *pool, uint64_t place, uint32_t tid, uin
 	return 0;
 }
 
+static void note_end(struct lane *lane, uint64_t end_ns)
+{
+	if (lane->has_ended || lane->since_ns > end_ns)
+		return;
+	lane->has_ended = true;
+	lane->ended_ns = end_ns;
+}
+
 static void end_all(struct mark_pool *pool, uint64_t end_ns)
 {
 	struct lane *lane;
 
 	for (size_t i = 0; (lane = id_map_next(&pool->lanes, &i));)
-		lane->has_ended |= lane->since_ns <= end_ns;
+		note_end(lane, end_ns);
 }
 
 static void unlink_lane(struct mark_pool *pool, struct lane *lane)
@@ -329,7 +364,7 @@ void mark_pool_end_thread(struct mark_pool *pool, uint32_t tid, uint64_t end_ns)
 	if (!tid)
 		end_all(pool, end_ns);
 	for (lane = id_map_get(&pool->threads, tid, 0); lane; lane = lane->next_of_thread)
-		lane->has_ended |= lane->since_ns <= end_ns;
+		note_end(lane, end_ns);
 }
 
 /* A chunk that was not there, or was another's, before. Without memory it is looked at again. */
@@ -607,7 +642,9 @@ static void end_lane(struct mark_pool *pool, struct lane *lane)
 	id_map_remove(&pool->lanes, lane->place, 0);
 	unlink_lane(pool, lane);
 	give_lane(pool, lane->place);
-	free_lane(lane);
+	release_lane(lane); /* all that remains is whose it was until when */
+	if (id_map_put(&pool->given, lane->place, 0, lane))
+		free_lane(lane);
 }
 
 /* What is removed may move others in the map: so they are all found first. */
@@ -662,7 +699,10 @@ void mark_pool_close(struct mark_pool *pool)
 		return;
 	for (size_t i = 0; (lane = id_map_next(&pool->lanes, &i));)
 		free_lane(lane);
+	for (size_t i = 0; (lane = id_map_next(&pool->given, &i));)
+		free_lane(lane);
 	id_map_release(&pool->lanes);
+	id_map_release(&pool->given);
 	id_map_release(&pool->threads);
 	if (pool->memory)
 		munmap(pool->memory, MARK_POOL_BYTES);

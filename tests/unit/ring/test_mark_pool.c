@@ -280,6 +280,38 @@ static void threads_come_and_go(void **state)
 	assert_int_equal(world.cnt_of[MARK_END], 2000);
 }
 
+/*
+ * A thread tells of its lane twice, and the second time is read when it has ended and its lane was given
+ * back: what the next thread marks in it is not taken for the first one's.
+ */
+static void an_ended_thread_is_told_of_late(void **state)
+{
+	uint32_t place = 0;
+	uint64_t end_ns;
+	pthread_t thread;
+
+	(void)state;
+	NEED_POOL();
+	assert_int_equal(pthread_create(&thread, NULL, mark_twice, NULL), 0);
+	pthread_join(thread, NULL);
+	drain();
+	assert_int_equal(world.cnt, 2);
+	place = world.seen[0].tid; /* which the tests call it */
+	end_ns = world.now_ns;
+	mark_pool_end_thread(world.pool, place, end_ns);
+	drain();
+	assert_int_equal(mark_pool_add_lane(world.pool, place, place, end_ns - 1), 0);
+	forget_seen();
+	assert_int_equal(pthread_create(&thread, NULL, mark_twice, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(mark_pool_add_lane(world.pool, place, 7777, end_ns + 1), 0);
+	drain();
+	assert_int_equal(world.cnt, 2);
+	assert_int_equal(world.seen[0].tid, 7777);
+	mark_pool_end_thread(world.pool, 7777, world.now_ns);
+	drain();
+}
+
 /* A slot that is taken and not filled: what is behind it waits, for as long as is said, and then comes. */
 static void missing_slot_is_given_up(void **state)
 {
@@ -561,6 +593,7 @@ int main(void)
 		cmocka_unit_test(overload_is_counted),
 		cmocka_unit_test(overload_is_counted_by_thread),
 		cmocka_unit_test(threads_come_and_go),
+		cmocka_unit_test(an_ended_thread_is_told_of_late),
 		cmocka_unit_test(texts_within_a_text),
 		cmocka_unit_test(missing_slot_is_given_up),
 		cmocka_unit_test(missing_slots_are_given_up_together),
