@@ -18,7 +18,7 @@
  * Following, a span waits so long, until spans above it have ended or a checkpoint of the log tells of them:
  * a recorder writes one about every second.
  */
-#define BEHIND_NS 3000000000u
+#define BEHIND_NS 5000000000u
 #define BEHIND_MAX (1u << 20) /* records */
 #define STEP_CNT 65536	      /* records between looks at signals */
 #define STALL_NS 10000000000u
