@@ -3,6 +3,7 @@
 #include "emit.h"
 
 #define LANE_MAX 4 /* of a thread: in so many object files; with more it tells its clocks at each switch */
+#define STAYS_AFTER 4 /* that are told after the last one in which a slot was taken */
 
 const volatile bool cfg_has_mark_rings;
 
@@ -10,7 +11,7 @@ struct lanes {
 	uint64_t addresses[LANE_MAX]; /* of the positions; 0: none */
 	uint64_t positions[LANE_MAX]; /* when they were last looked at */
 	uint32_t is_beyond;	      /* there are more */
-	uint32_t had_marked;	      /* when that was asked last */
+	uint32_t stays_left;	      /* of STAYS_AFTER */
 };
 
 struct {
@@ -47,13 +48,14 @@ __hidden void mark_ring_forget(struct task_struct *task)
 }
 
 /*
- * Also if that cannot be read any more, as where a thread ends; and once more
- * after that: a thread that is interrupted within a mark has taken its slot,
- * and reads the time of the mark only when it goes on.
+ * Also if that cannot be read any more, as where a thread ends; and for some
+ * stays after that: a thread that is interrupted within a mark has taken its
+ * slot, and reads the time of the mark only when it goes on, if it is not
+ * interrupted again. To be asked is no stay of its own.
  */
-static __always_inline bool has_marked(struct lanes *lanes)
+static __always_inline bool has_marked(struct lanes *lanes, bool leaves)
 {
-	bool had_marked = lanes->had_marked;
+	uint32_t stays_left = lanes->stays_left;
 	bool has_moved = lanes->is_beyond;
 
 #pragma unroll
@@ -67,8 +69,11 @@ static __always_inline bool has_marked(struct lanes *lanes)
 			has_moved = true;
 		lanes->positions[i] = position;
 	}
-	lanes->had_marked = has_moved;
-	return has_moved || had_marked;
+	if (has_moved)
+		lanes->stays_left = STAYS_AFTER;
+	else if (leaves && stays_left)
+		lanes->stays_left = stays_left - 1;
+	return has_moved || stays_left;
 }
 
 /*
@@ -98,7 +103,7 @@ __hidden int mark_ring_tell(struct task_struct *task, struct thread_clock *clock
 	struct emit out;
 
 	/* up to 6.1, what is there is not found while another program of this CPU looks for something, too */
-	if (clock->lanes == LANES_KNOWN && lanes && !has_marked(lanes))
+	if (clock->lanes == LANES_KNOWN && lanes && !has_marked(lanes, end_ns != MARK_RING_GOES_ON))
 		return 0;
 	/* it is not known which of the spans were hit by what is stolen in this stay */
 	if (steal_is_told())

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Marks that a program writes into memory that it shares with the recorder
- * (include/txtrace.h) carry no clocks. A thread that has marked there since it
- * was last asked, or the time before, tells its clocks when it leaves its CPU, as
- * they were when it came: of what it marked meanwhile they differ by the time on
+ * (include/txtrace.h) carry no clocks. A thread that has marked there in one of
+ * its last stays on a CPU tells its clocks when it leaves its CPU, as they were
+ * when it came: of what it marked meanwhile they differ by the time on
  * the CPU alone.
  * Of a thread that does not leave it, the recorder asks on its CPU.
  *

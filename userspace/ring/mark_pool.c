@@ -60,7 +60,7 @@ struct mark_pool {
 	uint32_t mapped_cnt;		 /* chunks that need no page fault of ours any more */
 	struct id_map lanes;		 /* place, 0 -> struct lane */
 	struct id_map threads;		 /* tid, 0 -> the first of its lanes */
-	struct id_map given;		 /* place, 0 -> struct lane, whose thread has ended: nobody's, or new */
+	struct id_map given;		 /* place, 0 -> struct lane, whose thread has ended */
 	uint64_t seen[MARK_CHUNK_COUNT]; /* what each chunk was when it was last looked at */
 };
 
