@@ -379,39 +379,17 @@ int seed_threads(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* The current task is the one that forks. */
-static __always_inline void start_child(struct task_struct *child)
-{
-	struct task_struct *parent = compat_current_task();
-	bool is_thread = child->tgid == (pid_t)(bpf_get_current_pid_tgid() >> 32);
-
-	if (is_thread ? thread_clock_of(parent) != 0 : target_fork(parent, child))
-		thread_clock_start(child, WIRE_THREAD_RUNNABLE, 0, 0);
-}
-
-/*
- * The kernel tells twice of a new thread, before that runs. Where it can be preempted on tracepoints (7.3, at
- * the latest), it does not run a program for a thread that comes while another one is held up in the same
- * program on the same CPU: then the second one makes up for the first.
- */
-SEC("tp_btf/task_newtask")
-int on_new_task(uint64_t *ctx)
-{
-	struct task_struct *child = (struct task_struct *)ctx[0];
-
-	thread_clock_forget(child);
-	if (phase != WIRE_PHASE_STOPPED)
-		start_child(child);
-	return 0;
-}
-
 SEC("tp_btf/sched_process_fork")
 int on_fork(uint64_t *ctx)
 {
+	struct task_struct *parent = (struct task_struct *)ctx[0];
 	struct task_struct *child = (struct task_struct *)ctx[1];
 
-	if (phase != WIRE_PHASE_STOPPED && !thread_clock_of(child))
-		start_child(child);
+	thread_clock_forget(child);
+	if (phase == WIRE_PHASE_STOPPED)
+		return 0;
+	if (parent->tgid == child->tgid ? thread_clock_of(parent) != 0 : target_fork(parent, child))
+		thread_clock_start(child, WIRE_THREAD_RUNNABLE, 0, 0);
 	return 0;
 }
 

@@ -45,7 +45,7 @@ static const struct {
 	{ "abandon", WIRE_ABANDON, WITH_ANOTHER, { NULL } },
 	/* by those that send what has the label */
 	{ "label", WIRE_LABEL, WITH_ANOTHER, { NULL } },
-	{ "thread", WIRE_THREAD, BY_TRACEPOINT, { "on_new_task", "on_fork", "on_rename" } },
+	{ "thread", WIRE_THREAD, BY_TRACEPOINT, { "on_fork", "on_rename" } },
 	{ "thread_exit", WIRE_THREAD_EXIT, BY_TRACEPOINT, { "on_exit_of_thread" } },
 	{ "exec", WIRE_EXEC, BY_TRACEPOINT, { "on_exec" } },
 	{ "begin",

@@ -428,21 +428,13 @@ void kernel_side_connect(const struct kernel_side *side, const struct kernel_fea
 int kernel_side_start(struct kernel_side *side, struct error *error)
 {
 	struct bpf_program *programs[] = {
-		side->bpf->progs.on_sched_switch,
-		side->bpf->progs.on_sched_waking,
-		side->bpf->progs.on_new_task,
-		side->bpf->progs.on_fork,
-		side->bpf->progs.on_rename,
-		side->bpf->progs.on_exit_of_thread,
-		side->bpf->progs.on_exec,
-		side->bpf->progs.on_migrate,
-		side->bpf->progs.on_wakeup_new,
-		side->bpf->progs.on_cgroup_attach,
-		side->bpf->progs.on_foreign_thread_exit,
-		side->bpf->progs.on_ring_create,
-		side->bpf->progs.on_ring_complete,
-		side->bpf->progs.on_ring_submit,
-		side->bpf->progs.on_ring_submit_before_6_4,
+		side->bpf->progs.on_sched_switch,   side->bpf->progs.on_sched_waking,
+		side->bpf->progs.on_fork,	    side->bpf->progs.on_rename,
+		side->bpf->progs.on_exit_of_thread, side->bpf->progs.on_exec,
+		side->bpf->progs.on_migrate,	    side->bpf->progs.on_wakeup_new,
+		side->bpf->progs.on_cgroup_attach,  side->bpf->progs.on_foreign_thread_exit,
+		side->bpf->progs.on_ring_create,    side->bpf->progs.on_ring_complete,
+		side->bpf->progs.on_ring_submit,    side->bpf->progs.on_ring_submit_before_6_4,
 	};
 	int err;
 
