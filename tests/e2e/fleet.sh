@@ -164,6 +164,29 @@ a_server_is_killed() {
 	[ $status = 0 ] || fail "status $status: $(cat "$tmp/told")"
 }
 
+# What a server says of another one whose connection broke: as ClickHouse words it, and at different moments.
+connections_between_servers_break() {
+	local sender proxy status
+	url=http://127.0.0.1:$one/broken
+	fleet create >"$tmp/created" || return
+	python3 tests/e2e/breaking_proxy.py "$one" "$tmp/proxy" \
+		"Code: 32. DB::Exception: Attempt to read after eof: while receiving packet from 127.0.0.1:9001: Insertion status: (ATTEMPT_TO_READ_AFTER_EOF)" \
+		"Code: 33. DB::Exception: Cannot read all data: while receiving packet from 127.0.0.1:9001 (CANNOT_READ_ALL_DATA)" \
+		"Code: 210. DB::NetException: Connection reset by peer, while writing to socket (NETWORK_ERROR)" \
+		"Code: 203. DB::Exception: No free connection (NO_FREE_CONNECTION)" &
+	proxy=$!
+	wait_for 30 test -s "$tmp/proxy" || return
+	url=http://127.0.0.1:$(cat "$tmp/proxy")/broken
+	mkdir "$tmp/few" && cp "$logs"/c00.*.txtrace "$tmp/few"
+	ship_beside "$tmp/few" >"$tmp/sent" 2>"$tmp/told"
+	wait_for 60 has_said "$tmp/told" "accepts logs again"
+	kill -INT $sender
+	wait $sender
+	status=$?
+	kill $proxy
+	[ $status = 0 ] && grep -q "the logs stay in" "$tmp/told" || fail "status $status: $(cat "$tmp/told")"
+}
+
 all_files_there() {
 	[ "$(curl -sS --data-binary "SELECT uniqExact(capture, part) FROM files" "http://127.0.0.1:$one/?database=both")" = 45 ] || has_ended "$sender"
 }
@@ -393,6 +416,7 @@ check "two servers have a distributed table" cluster_is_made
 check "one of them is killed while logs are sent, and comes back" a_server_is_killed
 check "both have a part of the spans" each_server_has_some
 check "together they have all" main_answers
+check "a server that lost its connection to another one is asked again" connections_between_servers_break
 check "a sender that is killed at any moment changes nothing" the_sender_is_killed
 check "files that were removed before they were sent count, and are sent when they turn up" removed_files_count
 check "a forged number of a part does no harm" forged_parts_are_few

@@ -33,9 +33,13 @@ struct clickhouse {
 
 /* Numbers of ClickHouse's errors, as in its ErrorCodes.cpp. */
 static const int busy_codes[] = {
-	3,   /* UNEXPECTED_END_OF_FILE: the connection broke */
+	3,   /* UNEXPECTED_END_OF_FILE: the connection broke, and so say the next two */
+	32,  /* ATTEMPT_TO_READ_AFTER_EOF */
+	33,  /* CANNOT_READ_ALL_DATA */
 	159, /* TIMEOUT_EXCEEDED */
+	198, /* DNS_ERROR: of a shard */
 	202, /* TOO_MANY_SIMULTANEOUS_QUERIES */
+	203, /* NO_FREE_CONNECTION */
 	209, /* SOCKET_TIMEOUT */
 	210, /* NETWORK_ERROR */
 	225, /* NO_ZOOKEEPER */
