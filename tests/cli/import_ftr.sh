@@ -3,8 +3,8 @@
 # takes long: some seconds of a CPU
 # FTR as a log and back: made files with known answers, the samples beside the tree, and files that somebody has changed.
 # TXTRACE_SAMPLES: where the samples are. TXTRACE_HOSTILE_FILES says how many of the latter: 10 as it is; TXTRACE_SEED: others.
-# shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh || exit
+# shellcheck source=tests/cli/import.sh
+. tests/cli/import.sh || exit
 
 samples=${TXTRACE_SAMPLES:-$PWD/../shared/samples}/ftr
 seed=${TXTRACE_SEED:-1}
@@ -15,23 +15,6 @@ check_python=
 for python in python3 /usr/bin/python3; do
 	"$python" -c 'import cbor2, lz4.block' 2>/dev/null && check_python=$python && break
 done
-
-import() { # import STATUS ARGUMENT...: into log.txtrace, and its records into records
-	local status=$1
-	shift
-	rm -f "$tmp/log.txtrace" "$tmp/records"
-	run "$status" import -o log.txtrace "$@" || return
-	[ "$status" = 2 ] && return
-	cp "$tmp/err" "$tmp/said_of_import"
-	(cd "$tmp" && "$txtrace" export -f jsonl log.txtrace >"$tmp/records" 2>"$tmp/err") || [ "$status" = 1 ]
-}
-
-# records TYPE JQ EXPECTED: what jq makes of the records of this type, in one line
-records() {
-	local found
-	found=$(jq -rc "select(.type == \"$1\") | $2" "$tmp/records" | tr '\n' ' ' | sed 's/ $//')
-	[ "$found" = "$3" ] || fail "$1: $found, not $3"
-}
 
 said() { # said SENTENCE...: all that the import said
 	diff <(printf 'txtrace: %s\n' "$@") "$tmp/said_of_import"

@@ -3,8 +3,8 @@
 # takes long: some seconds of a CPU
 # Monad's event rings as a log: made rings with known answers, the samples beside the tree, a ring that a writer writes meanwhile, and rings that
 # somebody has changed. TXTRACE_SAMPLES: where the samples are. TXTRACE_HOSTILE_FILES: how many changed ones (20); TXTRACE_SEED: others.
-# shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh || exit
+# shellcheck source=tests/cli/import.sh
+. tests/cli/import.sh || exit
 
 samples=${TXTRACE_SAMPLES:-$PWD/../shared/samples}/monad
 seed=${TXTRACE_SEED:-1}
@@ -14,13 +14,8 @@ writer=$BUILD/programs/monad_writer
 python3 tests/cli/import_monad_files.py make "$tmp" || exit 1
 
 import() { # import STATUS ARGUMENT...: into log.txtrace, and its records into records; in exact, times are strings
-	local status=$1
-	shift
-	rm -f "$tmp/log.txtrace" "$tmp/records"
-	run "$status" import -o log.txtrace "$@" || return
-	[ "$status" = 2 ] && return
-	cp "$tmp/err" "$tmp/said_of_import"
-	records_of_log "$status"
+	import_log "$@" || return
+	[ "$1" = 2 ] || records_of_log "$1"
 }
 
 records_of_log() {

@@ -2,22 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The text of perf script, ftrace and trace-cmd as a log: made texts with known answers, and texts that somebody has changed.
 # TXTRACE_HOSTILE_FILES: how many of the latter (60); TXTRACE_SEED: others. tests/e2e/perf_texts.sh has the tools' own text.
-# shellcheck source=tests/cli/cli.sh
-. tests/cli/cli.sh || exit
+# shellcheck source=tests/cli/import.sh
+. tests/cli/import.sh || exit
 
 seed=${TXTRACE_SEED:-1}
 count=${TXTRACE_HOSTILE_FILES:-60}
 python3 tests/cli/import_perf_files.py make "$tmp" || exit 1
-
-import() { # import STATUS ARGUMENT...: into log.txtrace, and its records into records
-	local status=$1
-	shift
-	rm -f "$tmp/log.txtrace" "$tmp/records"
-	run "$status" import -o log.txtrace "$@" || return
-	[ "$status" = 2 ] && return
-	cp "$tmp/err" "$tmp/said_of_import"
-	(cd "$tmp" && "$txtrace" export -f jsonl log.txtrace >"$tmp/records" 2>"$tmp/err") || [ "$status" = 1 ]
-}
 
 sound() {
 	run 0 verify log.txtrace || fail "verify: $(cat "$tmp/out")"

@@ -65,7 +65,8 @@ struct export_format {
 	int (*flush)(void *state);
 	/* of a first pass, before any other callback but capture; NULL: none is needed */
 	int (*survey)(void *state, const struct txtrace_record *record);
-	bool surveys_all; /* that pass is over the whole log, also if a part is exported */
+	/* that pass is over the whole log, also if a part is exported: parents may lie outside of it */
+	bool surveys_all;
 	/* in each pass: what follows is of another capture than the header that was opened, or than before */
 	int (*capture)(void *state, const uint8_t capture_id[16]);
 	/* of any kind but SUMMARY, instead of what follows for each kind */

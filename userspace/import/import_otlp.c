@@ -184,6 +184,8 @@ static void tell_all(const struct reader *reader)
 	const struct otlp_story *story = &reader->story;
 	struct import *import = story->import;
 
+	note(import, story->lossy_cnt,
+	     "parts that say of themselves that events were lost, or that they are incomplete");
 	note(import, story->nameless_cnt, "spans without valid ids, left out");
 	note(import, story->backward_cnt, "spans that end before they begin, of no length");
 	note(import, story->unequal_cnt, "ledgers whose parts are not their sum: all of it is unknown");

@@ -70,6 +70,7 @@ static int pack_resource(struct otlp_story *story, struct txtrace_string resourc
 	struct protobuf_reader reader = otlp_reader(resource);
 	struct protobuf_field field;
 	struct otlp_pair pair;
+	bool is_lossy = false;
 
 	text_clear(&story->value);
 	while (protobuf_next(&reader, &field)) {
@@ -79,7 +80,11 @@ static int pack_resource(struct otlp_story *story, struct txtrace_string resourc
 			story->broken_cnt++;
 		else if (!otlp_begins_with(pair.key, OTLP_OWN_PREFIX))
 			protobuf_bytes(&story->value, RESOURCE_ATTRIBUTES, field.bytes, field.length);
+		else
+			is_lossy |= otlp_begins_with(pair.key, OTLP_OWN_PREFIX "lost.") ||
+				    otlp_is_equal(pair.key, OTLP_OWN_PREFIX "incomplete");
 	}
+	story->lossy_cnt += is_lossy;
 	story->broken_cnt += reader.at != reader.end;
 	return story->value.err;
 }
@@ -245,6 +250,20 @@ int otlp_story_take(struct otlp_story *story, const char *bytes, size_t length)
 
 /* ---- the end ---- */
 
+/* Of a single process. */
+static void name_program(const struct otlp_story *story, struct txtrace_log_info *info)
+{
+	struct txtrace_string resource, name;
+
+	resource.bytes = string_pool_get(story->resources, 0, &resource.length);
+	name = otlp_find_text(resource, "process.command_line");
+	if (name.length == 0)
+		name = otlp_find_text(resource, "service.name");
+	info->pid = story->known[0].pid;
+	if (name.length < sizeof(info->command))
+		memcpy(info->command, name.bytes, name.length);
+}
+
 static int begin(struct otlp_story *story)
 {
 	struct txtrace_log_info info = { .start_monotonic_ns = story->first_ns,
@@ -252,7 +271,7 @@ static int begin(struct otlp_story *story)
 	int err;
 
 	if (story->known_cnt == 1)
-		info.pid = story->known[0].pid;
+		name_program(story, &info);
 	memcpy(info.host, story->host, sizeof(info.host));
 	err = import_begin(story->import, &info);
 	for (uint32_t number = 0; number < story->known_cnt && !err; number++)

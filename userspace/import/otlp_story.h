@@ -59,6 +59,7 @@ struct otlp_story {
 	uint64_t link_cnt;
 	uint64_t event_attribute_cnt;
 	uint64_t dropped_cnt; /* attributes, events and links that were dropped before */
+	uint64_t lossy_cnt;   /* parts that say so of themselves */
 	uint64_t broken_cnt;  /* parts of messages that are none */
 	uint64_t cut_cnt;     /* texts longer than a log can hold */
 	uint64_t crowd_cnt;   /* spans of processes beyond those that have room */

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/saturating.h"
 #include "base/seeded_random.h"
 #include "base/text.h"
 #include "otlp/otlp_client.h"
@@ -153,7 +154,8 @@ static uint64_t next_try_ns(struct otlp_sender *sender, const struct otlp_answer
 static void send_patiently(struct otlp_sender *sender, const char *bytes, size_t length,
 			   struct otlp_answer *answer)
 {
-	uint64_t give_up_ns = clock_now_ns() + sender->options.give_up_ns, next_ns = sender->not_before_ns;
+	uint64_t give_up_ns = add_saturating(clock_now_ns(), sender->options.give_up_ns),
+		 next_ns = sender->not_before_ns;
 
 	for (unsigned int try_cnt = 0;; try_cnt++) {
 		if (!sleep_until(sender, next_ns)) {

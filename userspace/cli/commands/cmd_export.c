@@ -40,7 +40,7 @@ static const struct option_spec specs[] = {
 	       offsetof(struct export_options, output)),
 	OPTION("otlp", 0, OPTION_STRING, "URL",
 	       "send the spans to a receiver of OpenTelemetry's protocol over HTTP, as in "
-	       "http://localhost:4318; env: to that of OTEL_EXPORTER_OTLP_ENDPOINT",
+	       "http://localhost:4318; 'env': the URL in OTEL_EXPORTER_OTLP_ENDPOINT",
 	       offsetof(struct export_options, otlp.url)),
 	OPTION("follow", 0, OPTION_FLAG, NULL,
 	       "with --otlp: a file that is still being written, and the files after it, until the capture "
@@ -50,7 +50,7 @@ static const struct option_spec specs[] = {
 	       "with --otlp: send these headers, lines NAME: VALUE, such as a key of the receiver",
 	       offsetof(struct export_options, otlp.headers_file)),
 	OPTION("give-up", 0, OPTION_DURATION, "TIME",
-	       "with --otlp: how long to try again when the receiver takes nothing (default 1m)",
+	       "with --otlp: how long to send a request again before it is dropped (default 1m)",
 	       offsetof(struct export_options, otlp.give_up_ns), .minimum = 1),
 	OPTION_NEST(struct export_options, nest),
 	OPTIONS_SCOPE(struct export_options, scope),
@@ -58,8 +58,8 @@ static const struct option_spec specs[] = {
 };
 
 static const char *const notes[] = {
-	"--otlp heeds OTEL_EXPORTER_OTLP_ENDPOINT (with 'env'), _HEADERS, _TIMEOUT, _COMPRESSION, "
-	"_PROTOCOL, _CERTIFICATE, _CLIENT_KEY and _CLIENT_CERTIFICATE, and those of TRACES.",
+	"--otlp uses the variables OTEL_EXPORTER_OTLP_HEADERS, _COMPRESSION, _TIMEOUT, _PROTOCOL, "
+	"_CERTIFICATE, _CLIENT_KEY and _CLIENT_CERTIFICATE, or the same with OTEL_EXPORTER_OTLP_TRACES_.",
 	"Exit status: 0 it was written or sent; 1 the log is damaged, cut off or not closed, or spans were "
 	"not taken by the receiver; 2 wrong usage, an unreadable log, or output that can't be written or "
 	"sent.",

@@ -68,6 +68,15 @@ static int begin(struct sending *sending)
 	return CLI_OK;
 }
 
+/* There is nothing to send, which was said. */
+static void abandon(struct sending *sending)
+{
+	struct otlp_sender_totals totals;
+
+	otlp_sender_close(sending->sender, 0, &totals);
+	otlp_endpoint_release(&sending->endpoint);
+}
+
 /* err: with which the export failed; -ECANCELED: the sender has ended. */
 static int end(struct sending *sending, int err, uint64_t wait_ns)
 {
@@ -106,7 +115,7 @@ static int send_log(struct sending *sending, const struct options_result *parsed
 	int status = exported_open(&exported, sending->format, parsed, true), input_status, err;
 
 	if (status) {
-		end(sending, -EINVAL, 0);
+		abandon(sending);
 		return status;
 	}
 	err = export_open_sink(&export, sending->format, &sending->sink, &exported.input.info);
@@ -291,19 +300,21 @@ static int send_following(struct sending *sending, const char *path)
 {
 	struct following following = { .sending = sending };
 	sigset_t before;
-	int status, input_status = CLI_OK, err = 0;
+	int status, input_status, err;
 
 	block_signals(&following.stops, &before);
 	status = open_twice(&following, path);
-	if (following.first.log)
-		err = follow_log(&following);
-	sigprocmask(SIG_SETMASK, &before, NULL); /* another signal ends it at once */
-	err = end(sending, status ? -EINVAL : err, FINISH_NS);
-	if (following.first.log) {
-		log_input_close(&following.first);
-		input_status = log_input_close(&following.second);
+	if (status || !following.first.log) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		abandon(sending);
+		return status;
 	}
-	return status ? status : err ? err : input_status;
+	err = follow_log(&following);
+	sigprocmask(SIG_SETMASK, &before, NULL); /* another signal ends it at once */
+	status = end(sending, err, FINISH_NS);
+	log_input_close(&following.first);
+	input_status = log_input_close(&following.second);
+	return status ? status : input_status;
 }
 
 int otlp_send(struct cli *cli, const struct otlp_send_options *options, const struct options_result *parsed)

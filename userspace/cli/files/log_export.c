@@ -12,8 +12,8 @@ int exported_open(struct exported *exported, const struct export_format *format,
 
 	if (status || !format->survey)
 		return status;
-	exported->cli->scope =
-		NULL; /* what is above the spans of a range, or of a rule, may be outside of it */
+	if (format->surveys_all)
+		exported->cli->scope = NULL;
 	status = log_input_open(&exported->first, exported->cli, parsed->operands, parsed->operand_cnt,
 				wants_progress);
 	exported->cli->scope = scope;

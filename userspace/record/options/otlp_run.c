@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/securebits.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +22,9 @@
 
 #define NICENESS 10
 #define STATUS_NO_PROGRAM 127
+/* At the end of the log the process takes some ten seconds, at most; unless somebody has stopped it. */
+#define WAIT_CNT 300
+#define WAIT_MS 100
 
 struct plan {
 	const struct record_options *options;
@@ -91,7 +97,7 @@ static void run_child(const struct plan *plan, int wait_fd, int words_fd)
 {
 	char go;
 
-	if (read(wait_fd, &go, 1) != 1)
+	if (recv(wait_fd, &go, 1, 0) != 1)
 		_exit(0); /* there is nothing to send */
 	send_spans(plan, words_fd);
 	_exit(STATUS_NO_PROGRAM);
@@ -117,25 +123,26 @@ static int make_plan(struct plan *plan, const struct record_options *options)
 	return err ? err : invoking_user_read(&plan->user);
 }
 
+/* A socket to say go, as attach/process/target.c has one: a child that was killed meanwhile is no SIGPIPE. */
 static int start_child(struct otlp_run *run, const struct plan *plan)
 {
-	int pipe_fds[2];
+	int fds[2];
 
 	if (plan->options->messages == MESSAGES_JSON) {
 		run->words_fd = memfd_create("txtrace-otlp", MFD_CLOEXEC);
 		if (run->words_fd < 0)
 			return -errno;
 	}
-	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
 		return -errno;
 	fflush(NULL);
 	run->child = fork();
 	if (run->child == 0) {
-		close(pipe_fds[1]);
-		run_child(plan, pipe_fds[0], run->words_fd);
+		close(fds[1]);
+		run_child(plan, fds[0], run->words_fd);
 	}
-	close(pipe_fds[0]);
-	run->go_fd = pipe_fds[1];
+	close(fds[0]);
+	run->go_fd = fds[1];
 	if (run->child > 0)
 		return 0;
 	run->child = 0;
@@ -163,7 +170,7 @@ void otlp_run_begin(struct otlp_run *run)
 {
 	if (!run->child)
 		return;
-	while (write(run->go_fd, "", 1) < 0 && errno == EINTR)
+	while (send(run->go_fd, "", 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
 		;
 	close(run->go_fd);
 	run->go_fd = -1;
@@ -187,20 +194,35 @@ static void tell_words(const struct otlp_run *run, const struct messages *messag
 	fclose(words);
 }
 
+/* false: it has not ended by now. */
+static bool wait_for_child(pid_t child, int *status)
+{
+	for (int i = 0; i < WAIT_CNT; i++) {
+		if (waitpid(child, status, WNOHANG) == child)
+			return true;
+		poll(NULL, 0, WAIT_MS);
+	}
+	return false;
+}
+
 void otlp_run_end(struct otlp_run *run, const struct messages *messages)
 {
 	int status = 0;
+	bool has_ended = true;
 
 	if (run->go_fd >= 0)
 		close(run->go_fd);
 	if (run->child)
-		while (waitpid(run->child, &status, 0) < 0 && errno == EINTR)
-			;
+		has_ended = wait_for_child(run->child, &status);
 	if (run->words_fd >= 0) {
 		tell_words(run, messages);
 		close(run->words_fd);
 	}
-	if (run->child && (!WIFEXITED(status) || WEXITSTATUS(status) == STATUS_NO_PROGRAM))
+	if (!has_ended)
+		messages_say(messages, MESSAGE_WARNING, "otlp",
+			     "the sender for --otlp, process %d, does not end; the log has all spans",
+			     (int)run->child);
+	else if (run->child && (!WIFEXITED(status) || WEXITSTATUS(status) == STATUS_NO_PROGRAM))
 		messages_say(messages, MESSAGE_WARNING, "otlp",
 			     "the sender for --otlp could not run, or was killed; the log has all spans");
 	*run = (struct otlp_run){ .go_fd = -1, .words_fd = -1 };

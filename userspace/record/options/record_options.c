@@ -308,7 +308,7 @@ static const struct option_spec specs[] = {
 	       FIELD(metrics_file)),
 	OPTION("otlp", 0, OPTION_STRING, "URL",
 	       "send the spans to a receiver of OpenTelemetry's protocol over HTTP while recording, as in "
-	       "http://localhost:4318, by an unprivileged 'txtrace export --otlp'; env: to that of "
+	       "http://localhost:4318, by an unprivileged 'txtrace export --otlp'; 'env': the URL in "
 	       "OTEL_EXPORTER_OTLP_ENDPOINT",
 	       FIELD(otlp)),
 	OPTION("otlp-headers", 0, OPTION_STRING, "FILE",
