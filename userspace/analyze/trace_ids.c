@@ -575,9 +575,9 @@ void trace_ids_find(struct trace_ids *ids, uint32_t pid, uint64_t id, bool is_ke
 	put_span_id(ids, found, name);
 }
 
-static void note_placed(struct trace_ids *ids, struct span_name name, struct node *node)
+static void note_placed(struct trace_ids *ids, const struct txtrace_span *span, struct node *node)
 {
-	struct trace *said = id_map_get(&ids->contexts, name.owner, name.id);
+	struct trace *said = id_map_get(&ids->contexts, ids->capture | span->pid, span->id);
 
 	if (said)
 		said->is_placed = true;
@@ -601,7 +601,7 @@ void trace_ids_place(struct trace_ids *ids, const struct txtrace_span *span, str
 	*place = (struct trace_place){ .own = place->own,
 				       .flags = trace ? trace->flags : TRACE_FLAG_SAMPLED };
 	put_span_id(ids, &place->own, name);
-	note_placed(ids, name, node);
+	note_placed(ids, span, node);
 	if (trace && trace->has_state)
 		place->state.bytes = string_pool_get(ids->states, trace->state, &place->state.length);
 	if (node && node->trace && trace->is_remote) {

@@ -295,6 +295,31 @@ static void what_was_placed_is_forgotten(void **state)
 	trace_ids_free(ids);
 }
 
+/* Attributes name a keyed span by its process and its id, as all others. */
+static void what_was_said_of_keyed_spans_is_forgotten(void **state)
+{
+	enum { SPANS = 1500000 };
+	struct trace_ids *ids = new_ids();
+	struct trace_place place;
+	char header[80];
+
+	(void)state;
+	for (uint64_t id = 1; id <= SPANS; id++) {
+		struct txtrace_record record = { .kind = TXTRACE_RECORD_SPAN, .span = make_span(id, 0) };
+
+		record.span.flags = TXTRACE_SPAN_KEYED;
+		record.span.key = (struct txtrace_string){ "key", 3 };
+		snprintf(header, sizeof(header), "00-%032llx-%s-01", (unsigned long long)id, SPAN_1);
+		note(ids, id, "traceparent", header);
+		assert_int_equal(trace_ids_see(ids, &record), 0);
+		trace_ids_place(ids, &record.span, &place);
+		header[35] = '\0';
+		is_trace(&place, header + 3);
+	}
+	assert_true(trace_ids_bytes(ids) < 160u << 20);
+	trace_ids_free(ids);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +332,7 @@ int main(void)
 		cmocka_unit_test(checkpoints_tell_of_spans_that_are_open),
 		cmocka_unit_test(a_header_may_come_after_a_checkpoint),
 		cmocka_unit_test(what_was_placed_is_forgotten),
+		cmocka_unit_test(what_was_said_of_keyed_spans_is_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
