@@ -120,6 +120,19 @@ static __always_inline unsigned int compat_task_state(struct task_struct *task)
 	return BPF_CORE_READ(task, __state);
 }
 
+/*
+ * The address from which a thread counts its own variables. On aarch64 it is what it was when the thread left
+ * its CPU the time before; 0: that was never.
+ */
+static __always_inline uint64_t compat_thread_pointer(struct task_struct *task)
+{
+#if defined(__TARGET_ARCH_x86)
+	return task->thread.fsbase;
+#elif defined(__TARGET_ARCH_arm64)
+	return ((struct task_struct___aarch64 *)task)->thread.uw.tp_value;
+#endif
+}
+
 /* 5.16 moved task_struct.cpu into its thread_info. */
 struct task_struct___before_5_16 {
 	unsigned int cpu;

@@ -13,14 +13,13 @@
 #include "compat.h"
 #include "emit.h"
 #include "foreign.h"
+#include "foreign_id.h"
 #include "foreign_value.h"
 #include "span_filter.h"
 #include "thread_clock.h"
 #include "txtrace/foreign.h"
 
 #include <bpf/bpf_tracing.h>
-
-#define ID_BLOCK_BITS 12 /* of the macros' ids bit 12 is always set, of ours never */
 
 struct open_by_thread {
 	uint64_t id; /* 0: none */
@@ -99,13 +98,7 @@ struct {
 	__type(value, uint64_t);
 } foreign_open SEC(".maps");
 
-/* Of one CPU: how many ids it has given. In a line of its own. */
-struct id_counter {
-	uint64_t cnt;
-	uint64_t padding[7];
-};
-
-static struct id_counter foreign_ids[WIRE_CPU_MAX];
+uint64_t foreign_ids[WIRE_CPU_MAX][8];
 
 struct step_counter foreign_steps[WIRE_CPU_MAX]; /* for the recorder */
 
@@ -113,28 +106,6 @@ static __always_inline void count_step(uint64_t cookie)
 {
 	if (cookie & FOREIGN_COOKIE_STEPPED)
 		__sync_fetch_and_add(&foreign_steps[bpf_get_smp_processor_id() & (WIRE_CPU_MAX - 1)].cnt, 1);
-}
-
-/*
- * Before 5.12 there is no instruction that adds and tells the sum, and a program in which there is one is
- * refused, even where it is never reached. None is needed: before 6.0 nothing preempts a program of a uprobe.
- * So what makes ids is there twice, and the recorder takes the one or the other.
- */
-static __always_inline uint64_t next_number(struct id_counter *counter, const bool is_preemptible)
-{
-	if (is_preemptible)
-		return __sync_fetch_and_add(&counter->cnt, 1) + 1;
-	counter->cnt++;
-	return counter->cnt;
-}
-
-static __always_inline uint64_t make_id(const bool is_preemptible)
-{
-	uint64_t cpu = bpf_get_smp_processor_id() & (WIRE_CPU_MAX - 1);
-	uint64_t number = next_number(&foreign_ids[cpu], is_preemptible);
-	uint64_t low = number & ((1 << ID_BLOCK_BITS) - 1), high = number >> ID_BLOCK_BITS;
-
-	return (high * WIRE_CPU_MAX + cpu) << (ID_BLOCK_BITS + 1) | low;
 }
 
 uint64_t foreign_full_cnt; /* begins for which there was no room here */
@@ -331,7 +302,7 @@ static __always_inline int foreign_begun(struct pt_regs *ctx, const bool is_pree
 	thread = thread_get();
 	if (!thread)
 		return begin_lost();
-	id = make_id(is_preemptible);
+	id = foreign_make_id(is_preemptible);
 	parent = parent_of(ctx, thread, site);
 	if (site->key_cnt) {
 		if (!begin_by_number(ctx, site, id, parent))
@@ -513,7 +484,7 @@ static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t 
 		return begin_lost();
 	barrier_var(depth);
 	frame = &thread->frames[depth & (FOREIGN_DEPTH_MAX - 1)];
-	frame->id = make_id(is_preemptible);
+	frame->id = foreign_make_id(is_preemptible);
 	frame->stack = stack;
 	frame->label_idx = label_idx;
 	frame->is_patient = is_patient;

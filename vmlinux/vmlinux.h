@@ -364,8 +364,13 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq; /* with CONFIG_FAIR_GROUP_SCHED */
 };
 
+struct thread_struct {
+	unsigned long fsbase; /* x86-64 */
+};
+
 struct task_struct {
 	struct sched_entity se;
+	struct thread_struct thread;
 	struct thread_info thread_info;
 	void *stack;
 	struct mm_struct *mm;
@@ -396,8 +401,15 @@ struct thread_info___aarch64 {
 	} preempt;
 };
 
+struct thread_struct___aarch64 {
+	struct {
+		unsigned long tp_value;
+	} uw;
+};
+
 struct task_struct___aarch64 {
 	struct thread_info___aarch64 thread_info;
+	struct thread_struct___aarch64 thread;
 };
 
 struct seq_file;

@@ -144,6 +144,9 @@ class Bench:
     def paths(self):
         path_figures.paths(self)
 
+    def otel(self):
+        path_figures.otel(self)
+
     def waits(self):
         path_figures.waits(self)
 
@@ -208,6 +211,7 @@ PARTS = {
     "peers": "a mark in shared memory, hot and with caches evicted, beside LTTng-UST and uftrace",
     "switches": "a context switch with its wakeup, beside the floor and perf",
     "paths": "each BPF program, as the kernel measures it",
+    "otel": "a switch of a thread that publishes contexts",
     "waits": "a context switch, by what it waits for: futex, pipe, socket, read, poll, epoll; BASE=PATH: beside another txtrace-bpf",
     "others": "a process that runs a traced file, and is not traced",
     "attach": "starting: 10,000 marks, 5,000 threads",

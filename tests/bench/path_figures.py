@@ -111,6 +111,17 @@ PINGPONG = ["pingpong", "--cpu", "1"]
 SWITCH = ["on_sched_switch", "on_sched_waking"]
 
 
+def contexts(bench):
+    """What --otel adds to a switch."""
+    look = ["on_otel_switch", "on_sched_switch"]
+    library = ["--context-library", os.path.join(os.path.dirname(bench.program("pingpong")), "otel_variable.so")]
+    return [Case("--otel: a switch of a thread without a context, of a process that publishes", [*PINGPONG, "--context", "none"], look, "--otel"),
+            Case("  a thread with the same context as before", [*PINGPONG, "--context", "same"], look, "--otel"),
+            Case("    in a library, by module", [*PINGPONG, "--context", "same", *library], look, "--otel"),
+            Case("  with a new context: a span ends, another one begins", [*PINGPONG, "--context", "new"], look, "--otel"),
+            Case("  an untraced thread", PINGPONG, look, "--otel", traces_other=True)]
+
+
 def marks(name, mode, *looks):
     return Case(name, ["probe_loop", "--mode", mode, "--steps", "1000"], looks)
 
@@ -162,6 +173,17 @@ def waits(bench):
         switch, wakeup = (case.found[look] for look in SWITCH)
         row(case.name + ": switch", switch)
         row("  wakeup", wakeup)
+
+
+def otel(bench):
+    title("What --otel adds to a switch, ns of a run above an empty one, as the kernel measures them (aim: <= 150, in a library <= 300)")
+    todo = contexts(bench)
+    for _ in range(bench.rounds):
+        for case in todo:
+            case.run(bench)
+    for case in todo:
+        row(case.name, case.found["on_otel_switch"])
+    row("for comparison: the switch itself", todo[0].found["on_sched_switch"])
 
 
 def others(bench):

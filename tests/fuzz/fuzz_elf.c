@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as an ELF file with probes: what is found in it lies in it. */
+/*
+ * Any bytes as an ELF file with probes, and with a variable of each thread: what is found in it lies in it.
+ */
 #include <errno.h>
 
 #include "attach/elf/elf_notes.h"
+#include "attach/elf/elf_request.h"
+#include "attach/elf/elf_tls.h"
 #include "fuzz/fuzz.h"
+
+static void look_for_variable(int fd)
+{
+	struct elf_tls tls;
+	int err = elf_tls_read(&tls, fd, ELF_CONTEXT_NAME, ELF_CONTEXT_BYTES);
+
+	LAW(err == 0 || err == -ENOEXEC || err == -EBADMSG);
+	LAW(err || tls.way == ELF_TLS_NONE ||
+	    (tls.way < ELF_TLS_WAY_COUNT && tls.value < tls.bytes && !(tls.align & (tls.align - 1))));
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -13,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int err;
 
 	fuzz_file_set(&file, data, size);
+	look_for_variable(file.fd);
 	err = elf_notes_read(&notes, file.fd);
 	LAW(err == 0 || err == -ENOEXEC || err == -EBADMSG);
 	if (err)

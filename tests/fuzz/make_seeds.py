@@ -149,6 +149,34 @@ def elf(folder):
         put(folder, "elf", name, image.ljust(sections_at, b"\0") + b"".join(sections))
 
 
+def variable(folder):
+    """A program, and a library of each way, with a variable of each thread: symbols (at 0x200), their names, a relocation, sections."""
+    names = b"\0otel_thread_ctx_v1\0"
+    symbols = bytes(24) + struct.pack("<IBBHQQ", 1, 0x16, 0, 1, 8, 8)
+    for machine, kinds in {62: (0, 16, 18, 36), 183: (0, 1028, 1030, 1031)}.items():
+        for kind in kinds:
+            relocation = struct.pack("<QQq", 0x2180, 1 << 32 | kind, 0)
+            segments = [struct.pack("<IIQQQQQQ", 1, 5, 0x100, 0x1100, 0, 0x80, 0x80, 16), struct.pack("<IIQQQQQQ", 7, 4, 0x180, 0x2180, 0, 0, 0x20, 16)]
+            at = [0x200, 0x200 + len(symbols), 0x200 + len(symbols) + len(names)]
+            sections_at = at[2] + len(relocation) + -(at[2] + len(relocation)) % 8
+            sections = [bytes(64), struct.pack("<IIQQQQIIQQ", 0, 11, 2, 0, at[0], len(symbols), 2, 1, 8, 24), struct.pack("<IIQQQQIIQQ", 0, 3, 2, 0, at[1], len(names), 0, 0, 1, 0),
+                        struct.pack("<IIQQQQIIQQ", 0, 4, 2, 0, at[2], len(relocation), 1, 0, 8, 24)]
+            image = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3 if kind else 2, machine, 1, 0, 64, sections_at, 0, 64, 56, 2, 64, 4, 0)
+            image = (image + b"".join(segments)).ljust(0x200, b"\x90") + symbols + names + relocation
+            put(folder, "elf", f"variable_{machine}_{kind}", image.ljust(sections_at, b"\0") + b"".join(sections))
+
+
+def contexts(folder):
+    def field(number, data):
+        return bytes([number << 3 | 2, len(data)]) + data
+
+    def attribute(key, value):
+        return field(1, key) + field(2, field(1, value))
+    resource = field(1, field(1, attribute(b"service.name", b"the service")) + field(1, attribute(b"other", b"")))
+    put(folder, "context", "tls", resource + field(2, attribute(b"threadlocal.schema_version", b"tlsdesc_v1_dev")))
+    put(folder, "context", "other", resource + field(2, attribute(b"threadlocal.schema_version", b"nodejs_v1_dev")))
+
+
 # ---- names of code, and rules of frames ----
 
 def code(folder):
@@ -237,6 +265,8 @@ def main(txtrace, folder):
     streams(folder)
     wire(folder)
     elf(folder)
+    variable(folder)
+    contexts(folder)
     code(folder)
     imports(txtrace, folder)
     rings(folder)

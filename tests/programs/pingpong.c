@@ -3,14 +3,17 @@
  * A storm of context switches: two threads, pinned to one CPU, hand a word to each other: with futexes, or,
  * if --by says so, a byte through pipes or sockets, for which they wait in read, poll or epoll_wait. Each
  * hand-over is one switch. Each thread is in one long span, "ping" or "pong". Prints windows (windows.h); its
- * count is hand-overs.
+ * count is hand-overs. With --context each publishes a context of OpenTelemetry (otel_context.h): the same
+ * always, or a new one for each hand-over; in a variable of its own, or of a library.
  */
+#include <dlfcn.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "otel_context.h"
 #include "windows.h"
 
 enum wait_kind {
@@ -31,12 +34,33 @@ static const struct way ways[] = {
 	{ "socket-poll", true, WAIT_POLL },  { "socket-epoll", true, WAIT_EPOLL },
 };
 
+static __thread struct otel_record *otel_thread_ctx_v1;
+
+static struct otel_record **own_variable(void)
+{
+	return &otel_thread_ctx_v1;
+}
+
+static struct otel_record **(*find_variable)(void) = own_variable;
+
+struct otel_record **otel_variable(void)
+{
+	return find_variable();
+}
+
+enum context_kind {
+	CONTEXT_NONE,
+	CONTEXT_SAME,
+	CONTEXT_NEW,
+};
+
 struct ball {
 	_Atomic uint32_t turn; /* whose turn it is: 0 or 1; 2: the game is over */
 	uint64_t cpu;
 	const struct way *way; /* NULL: by futexes */
-	int read_fds[2];       /* by side */
-	int write_fds[2];      /* to that side */
+	enum context_kind context;
+	int read_fds[2];  /* by side */
+	int write_fds[2]; /* to that side */
 	int epoll_fds[2];
 };
 
@@ -44,6 +68,16 @@ struct player {
 	struct ball *ball;
 	uint32_t side;
 };
+
+static __thread struct otel_record record;
+
+static void publish(const struct player *player, uint64_t count)
+{
+	enum context_kind context = player->ball->context;
+
+	if (context == CONTEXT_NEW || (context == CONTEXT_SAME && !count))
+		otel_set(&record, 1, count * 2 + player->side + 1);
+}
 
 static void futex_wake(_Atomic uint32_t *word)
 {
@@ -62,6 +96,7 @@ static void play_by_futex(struct window_worker *worker, const struct player *pla
 	uint64_t count = 0;
 
 	while (window_worker_goes_on(worker, count++)) {
+		publish(player, count - 1);
 		while ((seen = atomic_load(turn)) == other)
 			futex_wait(turn, other);
 		if (seen != player->side)
@@ -140,6 +175,26 @@ static const struct way *find_way(const char *name)
 	return NULL;
 }
 
+static enum context_kind find_context(const char *name)
+{
+	static const char *const names[] = { "none", "same", "new" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return (enum context_kind)i;
+	must(false, "--context takes none, same or new");
+	return CONTEXT_NONE;
+}
+
+static void load_variable(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW);
+	void *found = library ? dlsym(library, "otel_variable") : NULL;
+
+	must(found, "--context-library: there is no such library, or it has no variable");
+	*(void **)&find_variable = found;
+}
+
 static void *play(void *argument)
 {
 	struct window_worker *worker = argument;
@@ -163,7 +218,7 @@ int main(int argc, char **argv)
 {
 	struct window_options options = { .count = 0 };
 	struct truth_options common = TRUTH_OPTIONS_DEFAULT;
-	const char *by = "futex";
+	const char *by = "futex", *context = "none", *library = NULL;
 	struct ball ball = { .cpu = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) - 1 };
 	const struct option_spec table[] = {
 		WINDOW_OPTION_SPECS(&options, "switches", "end after so many; 0: no limit"),
@@ -173,12 +228,19 @@ int main(int argc, char **argv)
 		  .help = "how they wait: futex (the default), or pipe or socket, with -poll or -epoll "
 			  "behind it",
 		  .text = &by },
+		{ .name = "context",
+		  .help = "that they publish, with futexes: none, same, new",
+		  .text = &context },
+		{ .name = "context-library", .help = "that has the variable", .text = &library },
 	};
 	common.wait_traced_s = 0;
 	options_parse(table, sizeof(table) / sizeof(table[0]), "pingpong: a storm of context switches", argc,
 		      argv);
 	options.count = (options.count + 1) / 2; /* of each player */
 	ball.way = find_way(by);
+	ball.context = find_context(context);
+	if (library)
+		load_variable(library);
 	if (ball.way)
 		open_files(&ball);
 

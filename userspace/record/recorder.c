@@ -158,6 +158,10 @@ static int check_kernel(struct recorder *recorder, struct error *error)
 		recorder->features.fast_nop = recorder->features.reckless_nop;
 	if (kernel_features_missing(&recorder->features, error, 1))
 		return -EPERM;
+	if (recorder->options->wants_otel && !recorder->features.has_task_storage) {
+		error_set(error, "--otel needs Linux 5.13 or later; this is %s", recorder->features.release);
+		return -EOPNOTSUPP;
+	}
 	return marks_choose(&recorder->marks_choice, recorder->options, &recorder->features,
 			    recorder->targets, recorder->reader, error);
 }
@@ -180,6 +184,7 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 		.choices = uses_ring ? &all : &recorder->options->choices,
 		.rules = &recorder->options->targets,
 		.has_foreign = recorder->foreign,
+		.has_otel = recorder->options->wants_otel,
 		.has_mark_rings = uses_ring,
 		.names_futexes = !recorder->options->is_without_futex_names,
 		.has_stacks_off_cpu = recorder->options->stacks.off_cpu,
@@ -315,7 +320,9 @@ static int read_label(void *context, uint32_t tgid, uint64_t label, struct event
 	bool is_place = label & WIRE_LABEL_IS_PLACE;
 	int err = 0;
 
-	if (recorder->foreign && foreign_plan_label(recorder->foreign, label, text))
+	if (otel_watch_label(label, text))
+		is_place = true;
+	else if (recorder->foreign && foreign_plan_label(recorder->foreign, label, text))
 		is_place = true; /* the same for all */
 	else if (is_place)
 		err = label_files_read(recorder->label_files, label, text);
@@ -488,6 +495,26 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	return -ENOMEM;
 }
 
+static int open_otel(struct recorder *recorder, struct error *error)
+{
+	const struct otel_watch_options options = {
+		.reader = recorder->reader,
+		.elf_reader = recorder->elf_reader,
+		.targets = recorder->targets,
+		.messages = recorder->messages,
+		.processes_fd = kernel_side_otel_fd(recorder->kernel),
+		.generation = kernel_side_otel_generation(recorder->kernel),
+	};
+
+	if (!recorder->options->wants_otel)
+		return 0;
+	recorder->otel = otel_watch_new(&options);
+	if (recorder->otel)
+		return 0;
+	error_set(error, "not enough memory to record");
+	return -ENOMEM;
+}
+
 static int open_attach(struct recorder *recorder, struct error *error)
 {
 	const struct target_rules *rules = &recorder->options->targets;
@@ -576,6 +603,13 @@ static void look_at_code(void *context, const struct traced_process *process)
 	recorder_look_at_code(context, process->pid);
 }
 
+static void look_at_contexts(void *context, const struct traced_process *process)
+{
+	const struct recorder *recorder = context;
+
+	otel_watch_look(recorder->otel, process->pid);
+}
+
 /*
  * The kernel side knows who is traced before it starts, and each thread before that one's first span can
  * begin.
@@ -585,6 +619,8 @@ static int begin_tracing(struct recorder *recorder, struct error *error)
 	uint64_t begin_ns = clock_now_ns();
 	int err = target_start_tell(recorder, error);
 
+	if (!err)
+		err = open_otel(recorder, error);
 	if (!err)
 		err = open_attach(recorder, error);
 	if (!err)
@@ -665,6 +701,8 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	kernel_side_record(recorder->kernel);
 	capture_read_clocks(&recorder->begin_ns, &recorder->begin_realtime_ns);
 	cost_watch_begin(recorder->cost_watch, recorder->begin_ns);
+	if (recorder->otel)
+		target_set_each(recorder->targets, look_at_contexts, recorder);
 	if (options->command)
 		target_resume(target_set_named(recorder->targets, 0));
 	target_set_each(recorder->targets, look_at_code, recorder);
@@ -721,6 +759,7 @@ void recorder_close(struct recorder *recorder)
 	attach_watch_close(recorder->watch);
 	recorder_detach(recorder);
 	mark_rings_free(recorder->marks);
+	otel_watch_free(recorder->otel);
 	pipeline_free(recorder->pipeline);
 	foreign_plan_free(recorder->foreign);
 	elf_reader_free(recorder->elf_reader);

@@ -282,6 +282,8 @@ void recorder_look_at_code(void *context, uint32_t pid)
 
 	if (recorder->stacks)
 		code_stacks_look(recorder->stacks, pid);
+	if (recorder->otel)
+		otel_watch_look(recorder->otel, pid);
 }
 
 /*
@@ -345,6 +347,7 @@ static void do_periodic_work(struct recorder *recorder, uint64_t now_ns)
 	recorder_tell_unread(recorder);
 	recorder_tell_held(recorder);
 	foreign_spans_warn(recorder->foreign, recorder->messages);
+	otel_watch_tick(recorder->otel, now_ns);
 	cost_watch_steps(recorder->cost_watch);
 }
 
@@ -601,6 +604,8 @@ static int finish(struct recorder *recorder)
 	if (recorder->stacks)
 		code_stacks_stats(recorder->stacks, &recorder->result.stacks);
 	recorder->result.frozen_cnt = process_reader_frozen(recorder->reader)->cnt;
+	recorder->result.otel_cnt = otel_watch_found_cnt(recorder->otel);
+	recorder->result.otel_full_cnt = kernel_side_otel_full_cnt(recorder->kernel);
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
 	if (err)
 		return err;

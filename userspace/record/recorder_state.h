@@ -31,6 +31,7 @@
 #include "record/service/service.h"
 #include "record/stacks/code_stacks.h"
 #include "record/messages/status_line.h"
+#include "record/targets/otel_watch.h"
 #include "record/targets/target_set.h"
 #include "ring/loss_counters.h"
 #include "ring/ring_set.h"
@@ -64,6 +65,7 @@ struct recorder {
 	struct cost_watch *cost_watch;
 	struct program_memory *memory;
 	struct label_files *label_files;
+	struct otel_watch *otel; /* NULL: contexts that threads publish are not recorded */
 	struct foreign_plan *foreign; /* NULL: marks of txtrace alone */
 	struct child_count children; /* of the processes that were named, when they were attached to */
 	struct elf_reader *elf_reader;

@@ -229,7 +229,7 @@ static int attach_named(struct recorder *recorder, struct error *error)
 		return 0;
 	if (recorder->foreign && !err && !recorder->is_target_gone && !exec_cnt)
 		return check_foreign(recorder, attached_cnt, error);
-	if (attached_cnt || ended_cnt || exec_cnt)
+	if (attached_cnt || ended_cnt || exec_cnt || recorder->otel)
 		return 0;
 	return err ? err : refuse_unmarked(recorder, error);
 }

@@ -334,6 +334,38 @@ int elf_reader_count(struct elf_reader *reader, struct function_count *count, in
 	return err;
 }
 
+/* What it says of the file is used to read a process' own memory, and whatever is found there is checked. */
+static int take_context(struct elf_talk *talk, const struct received *received, struct elf_tls *tls)
+{
+	if (received->answer.item_cnt != 1)
+		return nonsense(talk);
+	memcpy(tls, received->bytes, sizeof(*tls));
+	if (tls->way >= ELF_TLS_WAY_COUNT || (tls->machine != EM_X86_64 && tls->machine != EM_AARCH64) ||
+	    (tls->way != ELF_TLS_NONE && (!tls->align || tls->align & (tls->align - 1))))
+		return nonsense(talk);
+	return 0;
+}
+
+int elf_reader_context(struct elf_reader *reader, struct elf_tls *tls, int fd)
+{
+	const struct elf_request request = { .question = ELF_QUESTION_CONTEXT };
+	struct received received;
+	struct elf_talk talk;
+	int err;
+
+	if (!reader)
+		return elf_tls_read(tls, fd, ELF_CONTEXT_NAME, ELF_CONTEXT_BYTES);
+	err = talk_begin(&talk, reader, fd);
+	if (!err)
+		err = ask(&talk, &request, sizeof(*tls), 1, &received);
+	if (!err) {
+		err = take_context(&talk, &received, tls);
+		free(received.bytes);
+	}
+	talk_close(&talk);
+	return err;
+}
+
 /* ---- functions ---- */
 
 static int take_functions(struct elf_talk *talk, struct received *received, struct elf_functions *functions)

@@ -15,6 +15,7 @@
 #include "attach/elf/elf_functions.h"
 #include "attach/elf/elf_notes.h"
 #include "attach/elf/elf_request.h"
+#include "attach/elf/elf_tls.h"
 #include "attach/elf/function_count.h"
 #include "attach/elf/function_exits.h"
 #include "base/text.h"
@@ -130,6 +131,15 @@ static void tell_count(struct reply *reply)
 	reply->answer.flags = count.is_exported_only ? ELF_ANSWER_IS_EXPORTED_ONLY : 0;
 }
 
+static void tell_context(struct reply *reply)
+{
+	struct elf_tls tls;
+
+	reply->answer.err = elf_tls_read(&tls, OUTSIDE_KEPT_FD, ELF_CONTEXT_NAME, ELF_CONTEXT_BYTES);
+	if (!reply->answer.err)
+		add_item(reply, &tls, sizeof(tls));
+}
+
 static void send_all(const void *bytes, size_t size)
 {
 	for (size_t done = 0; done < size;) {
@@ -153,6 +163,8 @@ static void answer(const struct elf_request *request)
 		tell_exits(&reply, request);
 	else if (request->question == ELF_QUESTION_COUNT)
 		tell_count(&reply);
+	else if (request->question == ELF_QUESTION_CONTEXT)
+		tell_context(&reply);
 	if (reply.items.err || reply.strings.err)
 		reply.answer.err = -ENOMEM;
 	if (reply.answer.err)

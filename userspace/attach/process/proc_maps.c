@@ -93,6 +93,21 @@ static bool parse_line(char *line, struct proc_mapping *mapping)
 	return true;
 }
 
+/*
+ * Whether the line, not yet changed, is of memory that a tracer of OpenTelemetry has named; what a kernel
+ * without such names shows is the file.
+ */
+static bool is_context(const char *line, uint64_t *start)
+{
+	static const char *const names[] = { "[anon_shmem:OTEL_CTX]", "[anon:OTEL_CTX]", "/memfd:OTEL_CTX" };
+	const char *name = strpbrk(line, "[/");
+
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return take_number(&line, 16, '-', start);
+	return false;
+}
+
 static int maps_add(struct proc_maps *maps, const struct proc_mapping *mapping)
 {
 	struct proc_mapping *grown = array_grow_unnoted(maps->mappings, maps->cnt, sizeof(*grown));
@@ -114,6 +129,8 @@ static int parse(struct proc_maps *maps, char *text)
 	while ((line = strsep(&text, "\n"))) {
 		struct proc_mapping mapping;
 
+		if (!maps->otel_context)
+			is_context(line, &maps->otel_context);
 		if (parse_line(line, &mapping) && maps_add(maps, &mapping)) {
 			proc_maps_release(maps);
 			return -ENOMEM;

@@ -34,6 +34,7 @@ struct proc_mapping {
 struct proc_maps {
 	struct proc_mapping *mappings;
 	size_t cnt;
+	uint64_t otel_context; /* where memory lies that is named OTEL_CTX; 0: nowhere */
 	/* through which it was read: the process, or one of its threads if the first one has ended already */
 	pid_t pid;
 	char *text;

@@ -430,6 +430,27 @@ int process_reader_string(struct process_reader *reader, struct process_string *
 	return err;
 }
 
+int process_reader_bytes(struct process_reader *reader, void *bytes, size_t size, pid_t pid, uint64_t address)
+{
+	const struct reader_request request = {
+		.kind = READER_BYTES, .pid = pid, .address = address, .end = size
+	};
+	struct answer answer;
+	int err;
+
+	if (size > PROCESS_READER_BYTES_MAX)
+		return -E2BIG;
+	if (!reader)
+		return process_bytes_from_memory(bytes, size, pid, address);
+	err = ask(reader, &request, NULL, &answer);
+	if (!err && answer.reply.length != size)
+		err = -EPIPE;
+	if (!err)
+		memcpy(bytes, answer.bytes, size);
+	free(answer.bytes);
+	return err;
+}
+
 int process_reader_perf_map(struct process_reader *reader, struct perf_map *map, pid_t pid)
 {
 	const struct reader_request request = { .kind = READER_PERF_MAP, .pid = pid };

@@ -34,6 +34,7 @@
 
 #define PROCESS_READER_STUCK_MAX 4
 #define PROCESS_READER_COMMAND_MAX 1024
+#define PROCESS_READER_BYTES_MAX 65536
 
 struct process_reader;
 
@@ -71,6 +72,10 @@ void process_reader_forget(struct process_reader *reader, pid_t pid);
 int process_reader_string(struct process_reader *reader, struct process_string *string, pid_t pid,
 			  uint64_t address);
 
+/* As process_bytes_from_memory(); -E2BIG: more than PROCESS_READER_BYTES_MAX. */
+int process_reader_bytes(struct process_reader *reader, void *bytes, size_t size, pid_t pid,
+			 uint64_t address);
+
 /* As perf_map_read(). */
 int process_reader_perf_map(struct process_reader *reader, struct perf_map *map, pid_t pid);
 
@@ -95,6 +100,7 @@ enum reader_kind {
 	READER_STRING = 3,
 	READER_PERF_MAP = 4,
 	READER_COMMAND = 5,
+	READER_BYTES = 6,
 };
 
 struct reader_request {
@@ -102,7 +108,7 @@ struct reader_request {
 	int32_t pid;
 	uint64_t address;
 	uint64_t start; /* of a mapping, with what follows */
-	uint64_t end;
+	uint64_t end; /* BYTES: how many */
 	uint64_t inode;
 	uint32_t is_deleted;
 	uint32_t path_length;

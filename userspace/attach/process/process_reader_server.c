@@ -276,6 +276,17 @@ static bool read_string(int socket_fd, const struct reader_request *request)
 		      offsetof(struct reader_string, rest) + (rest > 0 ? (size_t)rest : 0));
 }
 
+static bool read_bytes(int socket_fd, const struct reader_request *request)
+{
+	size_t size = request->end < PROCESS_READER_BYTES_MAX ? request->end : PROCESS_READER_BYTES_MAX;
+	char *bytes = malloc(size + 1);
+	int err = bytes ? process_bytes_from_memory(bytes, size, request->pid, request->address) : -ENOMEM;
+	bool is_sent = answer(socket_fd, err, bytes, size);
+
+	free(bytes);
+	return is_sent;
+}
+
 static bool handle(int socket_fd, const struct reader_request *request, const char *path, uid_t trusted_uid)
 {
 	switch (request->kind) {
@@ -286,6 +297,8 @@ static bool handle(int socket_fd, const struct reader_request *request, const ch
 		return open_mapping(socket_fd, request, path, trusted_uid);
 	case READER_STRING:
 		return read_string(socket_fd, request);
+	case READER_BYTES:
+		return read_bytes(socket_fd, request);
 	case READER_COMMAND:
 		return read_command(socket_fd, request);
 	}

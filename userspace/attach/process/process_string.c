@@ -103,6 +103,22 @@ int process_string_from_memory(struct process_string *string, pid_t pid, uint64_
 	return 0;
 }
 
+int process_bytes_from_memory(void *bytes, size_t size, pid_t pid, uint64_t address)
+{
+	const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t got = 0; got < size;) {
+		uint64_t in_page = page_bytes - (address + got) % page_bytes;
+		ssize_t more = read_page(pid, (char *)bytes + got,
+					 size - got < in_page ? size - got : in_page, address + got);
+
+		if (more < 0)
+			return (int)more;
+		got += (size_t)more;
+	}
+	return 0;
+}
+
 ssize_t process_string_rest_of_page(char bytes[PROCESS_STRING_PAGE_MAX], pid_t pid, uint64_t address)
 {
 	return read_mem(pid, bytes, PROCESS_STRING_PAGE_MAX - address % PROCESS_STRING_PAGE_MAX, address);

@@ -33,6 +33,9 @@ int process_string_from_memory(struct process_string *string, pid_t pid, uint64_
  */
 ssize_t process_string_rest_of_page(char bytes[PROCESS_STRING_PAGE_MAX], pid_t pid, uint64_t address);
 
+/* So many bytes, of any number of pages, all of them touched. 0, or as above. */
+int process_bytes_from_memory(void *bytes, size_t size, pid_t pid, uint64_t address);
+
 /* The string at the begin of these bytes; false: it goes on behind them. */
 bool process_string_from_bytes(struct process_string *string, const char *bytes, size_t length);
 

@@ -140,6 +140,18 @@ static int prepare_foreign(struct kernel_side *side, const struct kernel_side_op
 	return err;
 }
 
+static int prepare_otel(struct kernel_side *side, bool has_otel)
+{
+	struct txtrace_bpf *bpf = side->bpf;
+	int err = bpf_map__set_autocreate(bpf->maps.otel_processes, has_otel);
+
+	bpf_program__set_autoload(bpf->progs.on_otel_switch, has_otel);
+	bpf_program__set_autoload(bpf->progs.on_otel_exit, has_otel);
+	bpf_program__set_autoload(bpf->progs.on_otel_exec, has_otel);
+	bpf_program__set_autoload(bpf->progs.on_otel_fork, has_otel);
+	return err ? err : bpf_map__set_autocreate(bpf->maps.otel_threads, has_otel);
+}
+
 /* To read the kernel's symbols takes some 70 ms: in a thread, while the programs are loaded. */
 struct fault_look {
 	pthread_t thread;
@@ -233,6 +245,8 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)
 		err = probe_program_prepare(bpf_object__find_program_by_name(bpf->obj, probes[i].program),
 					    options->features);
+	if (!err)
+		err = prepare_otel(side, options->has_otel);
 	return err ? err : prepare_foreign(side, options);
 }
 
@@ -357,6 +371,21 @@ uint64_t kernel_side_full_cnt(const struct kernel_side *side)
 	return __atomic_load_n(&side->bpf->bss->foreign_full_cnt, __ATOMIC_RELAXED);
 }
 
+int kernel_side_otel_fd(const struct kernel_side *side)
+{
+	return bpf_map__fd(side->bpf->maps.otel_processes);
+}
+
+volatile uint64_t *kernel_side_otel_generation(const struct kernel_side *side)
+{
+	return &side->bpf->bss->otel_generation;
+}
+
+uint64_t kernel_side_otel_full_cnt(const struct kernel_side *side)
+{
+	return __atomic_load_n(&side->bpf->bss->otel_full_cnt, __ATOMIC_RELAXED);
+}
+
 uint64_t kernel_side_step_cnt(const struct kernel_side *side)
 {
 	uint64_t cnt = 0;
@@ -427,7 +456,10 @@ void kernel_side_connect(const struct kernel_side *side, const struct kernel_fea
 
 int kernel_side_start(struct kernel_side *side, struct error *error)
 {
+	/* in the order in which they run: what reads contexts before what moves the clocks */
 	struct bpf_program *programs[] = {
+		side->bpf->progs.on_otel_switch,    side->bpf->progs.on_otel_exit,
+		side->bpf->progs.on_otel_exec,	    side->bpf->progs.on_otel_fork,
 		side->bpf->progs.on_sched_switch,   side->bpf->progs.on_sched_waking,
 		side->bpf->progs.on_fork,	    side->bpf->progs.on_rename,
 		side->bpf->progs.on_exit_of_thread, side->bpf->progs.on_exec,

@@ -39,6 +39,7 @@ struct kernel_side_options {
 	const struct span_choices *choices;
 	const struct target_rules *rules; /* who is a target besides those that are named */
 	bool has_foreign; /* the programs of foreign.bpf.c are needed */
+	bool has_otel;    /* those of otel.bpf.c */
 	bool names_futexes;
 	bool has_stacks_off_cpu;
 	bool has_stacks_on_cpu;
@@ -56,6 +57,12 @@ int kernel_side_label_files_fd(const struct kernel_side *side); /* bpf/label.h *
 const struct wire_counters *kernel_side_counters(const struct kernel_side *side);
 /* begins that found no room, see bpf/foreign.bpf.c */
 uint64_t kernel_side_full_cnt(const struct kernel_side *side);
+/* where the threads of a process publish their contexts, see txtrace/otel.h */
+int kernel_side_otel_fd(const struct kernel_side *side);
+/* to be raised when that has changed */
+volatile uint64_t *kernel_side_otel_generation(const struct kernel_side *side);
+/* contexts of threads for which there was no room */
+uint64_t kernel_side_otel_full_cnt(const struct kernel_side *side);
 /* hits of foreign probes that were single-stepped */
 uint64_t kernel_side_step_cnt(const struct kernel_side *side);
 size_t kernel_side_cpu_cnt(void); /* that have counters: as many as there may ever be */

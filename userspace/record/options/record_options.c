@@ -194,6 +194,10 @@ static const struct option_spec specs[] = {
 	       "record interrupts and softirqs as a separate part of the ledger, not as on-CPU; costs a "
 	       "little at each interrupt of the machine",
 	       FIELD(wants_irq)),
+	OPTION("otel", 0, OPTION_FLAG, NULL,
+	       "record which OpenTelemetry span each thread is in, of programs whose tracer publishes it "
+	       "(OTEP 4947): a span 'otel' for each stay in one, with its traceparent",
+	       FIELD(wants_otel)),
 	OPTION("threads", 0, OPTION_FLAG, NULL,
 	       "record only threads, without spans: for workers, blocked, neighbours and concurrency",
 	       FIELD(wants_threads)),
@@ -447,6 +451,8 @@ static const char *find_threads_conflict(const struct record_options *values)
 		return NULL;
 	if (foreign->span_cnt || foreign->func_cnt || foreign->preset_cnt)
 		return "--threads records no spans; remove --span, --func and --preset, or --threads";
+	if (values->wants_otel)
+		return "--threads records no spans; remove --otel or --threads";
 	if (choices->sample_rate > 1 || choices->label_cnt || choices->min_duration_ns)
 		return "--threads records no spans; remove --sample, --label and --min-duration, or "
 		       "--threads";
@@ -488,6 +494,13 @@ static const char *find_conflict(const struct record_options *values, const stru
 	if (values->wants_irq && values->sched == SCHED_NONE)
 		return "--irq needs the time on a CPU, which --sched off does not record; remove one of "
 		       "them";
+	if (values->wants_otel && values->sched == SCHED_NONE)
+		return "--otel looks when a thread leaves its CPU, which --sched off does not see; remove "
+		       "one of them";
+	if (values->wants_otel && (values->choices.sample_rate > 1 || values->choices.label_cnt ||
+				   values->choices.min_duration_ns))
+		return "--otel cannot be used with --sample, --label or --min-duration: parts of spans would "
+		       "be missing";
 	if (!values->command && !has_target)
 		return "nothing to trace; give a process (-p PID) or a command (-- COMMAND), see txtrace-bpf "
 		       "--help";

@@ -65,6 +65,7 @@ struct record_options {
 	bool is_without_futex_names;
 	bool wants_fast_probes;
 	bool wants_irq;
+	bool wants_otel; /* contexts that threads publish */
 	bool wants_threads; /* alone: no probe is attached, so there are no spans */
 	unsigned int sched;   /* enum sched_mode */
 	unsigned int marks;   /* enum marks_mode */

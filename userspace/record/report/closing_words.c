@@ -9,6 +9,7 @@
 #include "record/foreign_spans.h"
 #include "record/options/log_place.h"
 #include "record/messages/loss_advice.h"
+#include "txtrace/otel.h"
 
 #define WORKERS_SHOWN_MAX 30
 
@@ -272,7 +273,17 @@ static void print_doubts(const struct recorder_result *result, const struct reco
 			     (unsigned long long)summary->late_cnt,
 			     (unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE],
 			     (unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH]);
-	if (!result->site_cnt && !options->wants_threads && !foreign_spans_are_wanted(options))
+	if (result->otel_full_cnt)
+		messages_say(messages, MESSAGE_WARNING, "otel",
+			     "%llu times there was no room for the context of a thread: more than %u "
+			     "threads publish some",
+			     (unsigned long long)result->otel_full_cnt, OTEL_THREAD_MAX);
+	if (options->wants_otel && !result->site_cnt && !result->otel_cnt)
+		messages_say(messages, MESSAGE_WARNING, "otel",
+			     "no process has published the contexts of its threads: its tracer has to "
+			     "support OTEP 4947, and may need an option to do so");
+	if (!result->site_cnt && !options->wants_threads && !options->wants_otel &&
+	    !foreign_spans_are_wanted(options))
 		messages_say(messages, MESSAGE_WARNING, "unmarked",
 			     "no probes were found in the program: add the macros of txtrace.h to it, or "
 			     "name others with --span, functions with --func");

@@ -1,0 +1,183 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# --otel: the contexts that a program publishes for its threads, however it is built, against what the program measures of itself.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh || exit
+need_bpf
+kernel_since 5.13 || {
+	"$recorder" --otel -o "$tmp/old.txtrace" -- true 2>"$tmp/said"
+	status=$?
+	check "an old kernel is refused with a sentence" test "$status" = 2 -a "$(grep -c 'needs Linux 5.13' "$tmp/said")" = 1
+	finish
+	exit
+}
+
+# build NAME COMPILER OPTION...: tests/programs/otel_writer.c
+build() {
+	"$2" -O2 -D_GNU_SOURCE -Itests/programs tests/programs/otel_writer.c "${@:3}" -o "$tmp/$1" -lpthread -ldl || fail "it cannot be compiled"
+}
+
+# library NAME COMPILER OPTION...: the one with the variable
+library() {
+	"${@:2}" -O2 -D_GNU_SOURCE -fPIC -shared tests/programs/plugins/otel_variable.c -o "$tmp/lib$1.so" || fail "it cannot be compiled"
+}
+
+# compare_otel LOG OUTPUT [MISSING_MAX CUT_MAX]
+compare_otel() {
+	"$reader" export --format jsonl -o "$1.jsonl" "$1" 2>"$tmp/exported" || fail "$(cat "$tmp/exported")" || return
+	python3 "$e2e/check_otel.py" "$1.jsonl" "${@:2}" || fail "see above"
+}
+
+# writes NAME [OPTION...]: what that program does is recorded from its begin on
+writes() {
+	"$recorder" -q --otel -o "$tmp/$1.txtrace" -- "$tmp/$1" "${@:2}" >"$tmp/$1.out" || fail "ended with $?" || return
+	compare_otel "$tmp/$1.txtrace" "$tmp/$1.out"
+}
+
+in_program() {
+	build "$1" "${@:2}" && writes "$1"
+}
+
+# in_library NAME COMPILER OPTION...: of the library; linked with, and loaded
+in_library() {
+	library "$1" "${@:2}" && build "$1.linked" "$2" -DELSEWHERE "$tmp/lib$1.so" -Wl,-rpath,"$tmp" && writes "$1.linked" --wait 1 &&
+		build "$1.loaded" "$2" -DLOADED && writes "$1.loaded" --wait 1 --library "$tmp/lib$1.so"
+}
+
+# After a hundred other libraries with such variables: the number of this one's is high, and threads have an old list until they use it.
+many_libraries() {
+	printf '__thread long some; long *get(void); long *get(void) { return &some; }\n' >"$tmp/some.c"
+	gcc -O2 -fPIC -shared "$tmp/some.c" -o "$tmp/some.so" && library many gcc && build many gcc -DLOADED || return
+	local cnt libraries=
+	for cnt in $(seq 100); do
+		cp "$tmp/some.so" "$tmp/some.$cnt.so" && libraries+=$tmp/some.$cnt.so:
+	done
+	LD_PRELOAD=$libraries writes many --wait 1 --library "$tmp/libmany.so"
+}
+
+many_threads() {
+	writes program --threads 200 --transactions 3
+}
+
+# The recorder comes when it runs: of what was before the first look nothing is known, so of each thread an inner span and the one around it may be cut.
+attached() {
+	"$tmp/program" --transactions 200 >"$tmp/attached.out" &
+	local pid=$!
+	"$recorder" -q --otel -o "$tmp/attached.txtrace" -p $pid || fail "ended with $?" || return
+	wait $pid
+	compare_otel "$tmp/attached.txtrace" "$tmp/attached.out" 700 4
+}
+
+# Before the second thread of that number is there, what the ended one was in is forgotten.
+said_once() {
+	[ "$(grep -c "$1" "$tmp/said")" = 1 ] || fail "not once: $(cat "$tmp/said")"
+}
+
+announces() { # announces NAME OPTION...
+	"$recorder" --otel -o "$tmp/$1.txtrace" --exe "$tmp/program" >"$tmp/reported" 2>"$tmp/said" &
+	local recorder_pid=$!
+	wait_for 60 is_recording $recorder_pid || return
+	"$tmp/program" "${@:2}" >"$tmp/$1.out" || fail "the program ended with $?"
+	sleep 0.5
+	kill -INT $recorder_pid && wait $recorder_pid
+}
+
+# Who is not named by its number is read if it says so.
+announced() {
+	announces announced --announce tlsdesc_v1_dev --wait 2 && said_once "publishes the contexts of its threads, as service 'the writer'" && compare_otel "$tmp/announced.txtrace" "$tmp/announced.out"
+}
+
+announced_late() {
+	announces late --announce - --again tls_v1 --wait 3 && said_once "as service 'the writer'" && compare_otel "$tmp/late.txtrace" "$tmp/late.out"
+}
+
+unannounced() {
+	announces silent --wait 1 && ! grep -q publishes "$tmp/said" || fail "$(cat "$tmp/said")" || return
+	! "$reader" export --format jsonl "$tmp/silent.txtrace" | grep -q '"label":"otel"' || fail "it has contexts"
+}
+
+of_another_form() {
+	announces other --announce nodejs_v1_dev --wait 1 && said_once "as 'nodejs_v1_dev', which txtrace does not read"
+}
+
+# A child has its parent's variable, and no word of its own.
+child() {
+	"$recorder" -q --otel -f -o "$tmp/child.txtrace" -- "$tmp/program" --fork >"$tmp/child.out" || fail "ended with $?" || return
+	compare_otel "$tmp/child.txtrace" "$tmp/child.out"
+}
+
+# With marks of txtrace.h in the same program the reports have both; a trace is found by its id.
+in_reports() {
+	local id
+	id=$(head -n 1 "$tmp/program.out" | cut -d ' ' -f 1)
+	"$reader" show --trace "$id" "$tmp/program.txtrace" >"$tmp/shown" 2>&1 || "$reader" show "$tmp/program.txtrace" "$id" >"$tmp/shown" 2>&1 || fail "$(cat "$tmp/shown")" || return
+	grep -q "$id" "$tmp/shown" && grep -q otel "$tmp/shown" || fail "$(cat "$tmp/shown")" || return
+	"$reader" verify "$tmp/program.txtrace" >"$tmp/verified" || fail "$(cat "$tmp/verified")"
+}
+
+refused() { # refused WORDS OPTION...
+	"$recorder" --otel "${@:2}" -o "$tmp/refused.txtrace" -- true 2>"$tmp/said"
+	[ $? = 2 ] && grep -q -e "$1" "$tmp/said" || fail "$(cat "$tmp/said")"
+}
+
+wrong_usage() {
+	refused 'looks when a thread leaves' --sched off && refused 'cannot be used with --sample' --sample 1/2 && refused 'cannot be used with' --min-duration 1ms && refused 'cannot be used with' --label a && refused 'records no spans' --threads
+}
+
+# Nothing is made of what is no context; what is one later is seen; the program goes on as if nobody were there.
+hostile() { # hostile MODE
+	local contexts
+	"$recorder" --otel -o "$tmp/hostile.txtrace" -- "$programs/otel_hostile" "$1" >"$tmp/reported" 2>"$tmp/said" || fail "$1: ended with $?: $(cat "$tmp/said")" || return
+	grep -q '^done$' "$tmp/reported" || fail "$1: the program did not end well" || return
+	! grep -q $'\x1b' "$tmp/said" || fail "$1: an escape sequence comes through: $(cat -v "$tmp/said")" || return
+	[ "$(grep -c 'txtrace-bpf: process' "$tmp/said")" -le 2 ] || fail "$1: it says too much: $(cat "$tmp/said")" || return
+	contexts=$("$reader" export --format jsonl "$tmp/hostile.txtrace" 2>"$tmp/exported" | jq -r 'select(.name == "traceparent") | .value' | sort -u | tr '\n' ' ')
+	case $contexts in
+	*"-0000000000000006-"* | *"-0000000000000000-"*) fail "$1: $contexts" || return ;;
+	*"-000000000000000b-"*) ;;
+	*) fail "$1: the context that is one was not seen: $contexts; $(cat "$tmp/said")" || return ;;
+	esac
+	"$reader" verify "$tmp/hostile.txtrace" >"$tmp/verified" || fail "$1: $(cat "$tmp/verified")"
+}
+
+all_hostile() {
+	local mode
+	for mode in nowhere odd kernel self half long invalid torn flicker huge unmapped garbage version signature; do
+		hostile $mode || return
+	done
+}
+
+# What it runs next has another variable.
+execs() {
+	"$recorder" -q --otel -f -o "$tmp/exec.txtrace" -- sh -c "\"$tmp/program\" --wait 1; exec \"$tmp/static\" --wait 1" >"$tmp/exec.out" || fail "ended with $?" || return
+	[ "$(wc -l <"$tmp/exec.out")" = 160 ] && awk '{ for (i = 3; i <= 6; i++) sum[$1 " " $2, i] += $i; name[$1 " " $2] } END { for (n in name) print n, sum[n, 3], sum[n, 4], sum[n, 5], sum[n, 6] }' "$tmp/exec.out" >"$tmp/exec.sums" &&
+		compare_otel "$tmp/exec.txtrace" "$tmp/exec.sums"
+}
+
+check "in a program" in_program program gcc -rdynamic
+check "in a program that says nothing of its variables to others" in_program quiet gcc
+check "in a program that is not moved" in_program fixed gcc -no-pie -rdynamic
+check "in a static program" in_program static gcc -static
+check "in a static program that is moved" in_program static-pie gcc -static-pie
+check "in libraries: by module" in_library module gcc
+check "in libraries: by descriptors" in_library descriptor gcc -mtls-dialect=gnu2
+check "in libraries: at a fixed distance" in_library initial gcc -ftls-model=initial-exec
+if command -v musl-gcc >/dev/null; then
+	check "musl: in a program" in_program musl musl-gcc -rdynamic
+	check "musl: in a static program" in_program musl-static musl-gcc -static
+	check "musl: in libraries: by module" in_library musl-module musl-gcc
+	check "musl: in libraries: by descriptors" in_library musl-descriptor musl-gcc -mtls-dialect=gnu2
+fi
+check "after a hundred other libraries" many_libraries
+check "200 threads" many_threads
+check "a program that runs already" attached
+check "a program that says that it publishes" announced
+check "one that says so later, in other words" announced_late
+check "one that says nothing is not read unless it is named" unannounced
+check "another form is refused with a sentence" of_another_form
+check "in a child" child
+check "in programs that follow each other" execs
+check "hostile programs" all_hostile
+check "in reports" in_reports
+check "wrong usage" wrong_usage
+finish
