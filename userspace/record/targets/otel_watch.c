@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/elf/elf_segments.h"
 #include "attach/otel/process_context.h"
 #include "attach/otel/thread_place.h"
 #include "attach/process/process_reader.h"
@@ -86,6 +87,20 @@ static const struct object *object_find(const struct otel_watch *watch, const st
 	return NULL;
 }
 
+/* Most files have no variables of threads: they need not be read any further. */
+static bool has_thread_variables(int fd)
+{
+	struct elf_segments segments;
+	bool has_any = false;
+
+	if (elf_segments_read(&segments, fd))
+		return false;
+	for (size_t i = 0; i < segments.cnt; i++)
+		has_any |= segments.list[i].p_type == PT_TLS;
+	elf_segments_release(&segments);
+	return has_any;
+}
+
 /* A file that cannot be read has no variable. NULL: no memory. */
 static const struct object *object_get(struct otel_watch *watch, const struct proc_mapping *mapping,
 				       pid_t pid)
@@ -107,7 +122,7 @@ static const struct object *object_get(struct otel_watch *watch, const struct pr
 	fd = process_reader_open(watch->options.reader, mapping, pid);
 	if (fd < 0)
 		return grown;
-	if (elf_reader_context(watch->options.elf_reader, &grown->tls, fd))
+	if (has_thread_variables(fd) && elf_reader_context(watch->options.elf_reader, &grown->tls, fd))
 		grown->tls = (struct elf_tls){ .way = ELF_TLS_NONE };
 	close(fd);
 	return grown;
