@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """check_otel.py LOG.jsonl WRITER.out [MISSING_MAX CUT_MAX]
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """check_otel_sdk.py LOG.jsonl SDK.out: what --otel has recorded of tests/e2e/unmodified/otel_sdk.cc, against the spans that the SDK exported.
 

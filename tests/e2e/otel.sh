@@ -34,14 +34,39 @@ writes() {
 	compare_otel "$tmp/$1.txtrace" "$tmp/$1.out"
 }
 
+# has_seen COUNT PID: so many processes publish contexts, the recorder has said, or it has ended
+has_seen() {
+	[ "$(grep -c 'publishes the contexts' "$tmp/said")" -ge "$1" ] || has_ended "$2"
+}
+
+# records NAME OPTION... -- COMMAND...: the program goes on when $tmp/NAME.1 is there; that is made when the recorder has found its variable, and likewise for
+# those that follow
+records() {
+	local name=$1 pid cnt=0
+	rm -f "$tmp/$name".[0-9]
+	"$recorder" --otel -o "$tmp/$name.txtrace" "${@:2}" >"$tmp/$name.reported" 2>"$tmp/said" &
+	pid=$!
+	while [ $((cnt += 1)) -le "${programs_cnt:-1}" ]; do
+		wait_for 60 has_seen $cnt $pid
+		touch "$tmp/$name.$cnt"
+	done
+	wait $pid || fail "ended with $?: $(cat "$tmp/said")" || return
+	grep -E '^[0-9a-f]{32} ' "$tmp/$name.reported" >"$tmp/$name.out"
+}
+
+# writes_once_seen NAME OPTION...
+writes_once_seen() {
+	records "$1" -- "$tmp/$1" --until "$tmp/$1.1" "${@:2}" && compare_otel "$tmp/$1.txtrace" "$tmp/$1.out"
+}
+
 in_program() {
 	build "$1" "${@:2}" && writes "$1"
 }
 
 # in_library NAME COMPILER OPTION...: of the library; linked with, and loaded
 in_library() {
-	library "$1" "${@:2}" && build "$1.linked" "$2" -DELSEWHERE "$tmp/lib$1.so" -Wl,-rpath,"$tmp" && writes "$1.linked" --wait 1 &&
-		build "$1.loaded" "$2" -DLOADED && writes "$1.loaded" --wait 1 --library "$tmp/lib$1.so"
+	library "$1" "${@:2}" && build "$1.linked" "$2" -DELSEWHERE "$tmp/lib$1.so" -Wl,-rpath,"$tmp" && writes_once_seen "$1.linked" &&
+		build "$1.loaded" "$2" -DLOADED && writes_once_seen "$1.loaded" --library "$tmp/lib$1.so"
 }
 
 # After a hundred other libraries with such variables: the number of this one's is high, and threads have an old list until they use it.
@@ -52,7 +77,7 @@ many_libraries() {
 	for cnt in $(seq 100); do
 		cp "$tmp/some.so" "$tmp/some.$cnt.so" && libraries+=$tmp/some.$cnt.so:
 	done
-	LD_PRELOAD=$libraries writes many --wait 1 --library "$tmp/libmany.so"
+	LD_PRELOAD=$libraries writes_once_seen many --library "$tmp/libmany.so"
 }
 
 many_threads() {
@@ -73,31 +98,41 @@ said_once() {
 	[ "$(grep -c "$1" "$tmp/said")" = 1 ] || fail "not once: $(cat "$tmp/said")"
 }
 
-announces() { # announces NAME OPTION...
-	"$recorder" --otel -o "$tmp/$1.txtrace" --exe "$tmp/program" >"$tmp/reported" 2>"$tmp/said" &
-	local recorder_pid=$!
+# announces NAME OPTION...: a program that is not named by its number
+announces() {
+	local name=$1 recorder_pid
+	rm -f "$tmp/go"
+	"$recorder" --otel -o "$tmp/$name.txtrace" --exe "$tmp/program" >"$tmp/reported" 2>"$tmp/said" &
+	recorder_pid=$!
 	wait_for 60 is_recording $recorder_pid || return
-	"$tmp/program" "${@:2}" >"$tmp/$1.out" || fail "the program ended with $?"
+	"$tmp/program" --until "$tmp/go" "${@:2}" >"$tmp/$name.out" &
+	wait_for 60 grep -q "txtrace-bpf: process" "$tmp/said"
+	touch "$tmp/go"
+	wait $! || fail "the program ended with $?"
 	sleep 0.5
 	kill -INT $recorder_pid && wait $recorder_pid
 }
 
 # Who is not named by its number is read if it says so.
 announced() {
-	announces announced --announce tlsdesc_v1_dev --wait 2 && said_once "publishes the contexts of its threads, as service 'the writer'" && compare_otel "$tmp/announced.txtrace" "$tmp/announced.out"
+	announces announced --announce tlsdesc_v1_dev && said_once "publishes the contexts of its threads, as service 'the writer'" && compare_otel "$tmp/announced.txtrace" "$tmp/announced.out"
 }
 
 announced_late() {
-	announces late --announce - --again tls_v1 --wait 3 && said_once "as service 'the writer'" && compare_otel "$tmp/late.txtrace" "$tmp/late.out"
+	announces late --announce - --again tls_v1 && said_once "as service 'the writer'" && compare_otel "$tmp/late.txtrace" "$tmp/late.out"
 }
 
 unannounced() {
-	announces silent --wait 1 && ! grep -q publishes "$tmp/said" || fail "$(cat "$tmp/said")" || return
+	"$recorder" --otel -o "$tmp/silent.txtrace" --exe "$tmp/program" >"$tmp/reported" 2>"$tmp/said" &
+	wait_for 60 is_recording $! || return
+	"$tmp/program" --announce - --transactions 100 >"$tmp/silent.out" || fail "the program ended with $?"
+	kill -INT $! && wait $!
+	! grep -q publishes "$tmp/said" || fail "$(cat "$tmp/said")" || return
 	! "$reader" export --format jsonl "$tmp/silent.txtrace" | grep -q '"label":"otel"' || fail "it has contexts"
 }
 
 of_another_form() {
-	announces other --announce nodejs_v1_dev --wait 1 && said_once "as 'nodejs_v1_dev', which txtrace does not read"
+	announces other --announce nodejs_v1_dev && said_once "as 'nodejs_v1_dev', which txtrace does not read"
 }
 
 # A child has its parent's variable, and no word of its own.
@@ -113,6 +148,29 @@ in_reports() {
 	"$reader" show --trace "$id" "$tmp/program.txtrace" >"$tmp/shown" 2>&1 || "$reader" show "$tmp/program.txtrace" "$id" >"$tmp/shown" 2>&1 || fail "$(cat "$tmp/shown")" || return
 	grep -q "$id" "$tmp/shown" && grep -q otel "$tmp/shown" || fail "$(cat "$tmp/shown")" || return
 	"$reader" verify "$tmp/program.txtrace" >"$tmp/verified" || fail "$(cat "$tmp/verified")"
+}
+
+# What the tracer has exported gets a ledger, each span of it.
+joined() {
+	python3 - "$tmp/program.out" >"$tmp/traces.jsonl" <<-'END' || return
+		import json, sys
+		for line in open(sys.argv[1]):
+		    trace, span = line.split()[:2]
+		    parent = span[:-2] + "01" if span.endswith("02") else ""
+		    print(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": trace, "spanId": span, "parentSpanId": parent, "name": "n"}]}]}]}))
+	END
+	"$reader" join -o "$tmp/joined.jsonl" "$tmp/program.txtrace" "$tmp/traces.jsonl" 2>"$tmp/said" || fail "ended with $?: $(cat "$tmp/said")" || return
+	python3 - "$tmp/program.out" "$tmp/joined.jsonl" <<-'END'
+		import json, sys
+		off = {line.split()[1]: list(map(int, line.split()[2:4])) for line in open(sys.argv[1])}
+		for line in open(sys.argv[2]):
+		    span = json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+		    told = {pair["key"]: int(pair["value"].get("intValue", 0)) for pair in span["attributes"]}
+		    below = off[span["spanId"][:-2] + "02"] if span["spanId"].endswith("01") else [0, 0]
+		    least = off[span["spanId"]][0] + below[0]
+		    got = told["txtrace.blocked_ns"] + told.get("txtrace.runnable_ns", 0) + told.get("txtrace.stolen_ns", 0)
+		    assert got + told["txtrace.unknown_ns"] >= least - 250000 - least // 50, (span, off[span["spanId"]], below)
+	END
 }
 
 refused() { # refused WORDS OPTION...
@@ -149,7 +207,7 @@ all_hostile() {
 
 # What it runs next has another variable.
 execs() {
-	"$recorder" -q --otel -f -o "$tmp/exec.txtrace" -- sh -c "\"$tmp/program\" --wait 1; exec \"$tmp/static\" --wait 1" >"$tmp/exec.out" || fail "ended with $?" || return
+	programs_cnt=2 records exec -f -- sh -c "\"$tmp/program\" --until \"$tmp/exec.1\"; exec \"$tmp/static\" --until \"$tmp/exec.2\"" || return
 	[ "$(wc -l <"$tmp/exec.out")" = 160 ] && awk '{ for (i = 3; i <= 6; i++) sum[$1 " " $2, i] += $i; name[$1 " " $2] } END { for (n in name) print n, sum[n, 3], sum[n, 4], sum[n, 5], sum[n, 6] }' "$tmp/exec.out" >"$tmp/exec.sums" &&
 		compare_otel "$tmp/exec.txtrace" "$tmp/exec.sums"
 }
@@ -188,5 +246,6 @@ check "another form is refused with a sentence" of_another_form
 check "in a child" child
 check "hostile programs" all_hostile
 check "in reports" in_reports
+check "joined with traces" joined
 check "wrong usage" wrong_usage
 finish

@@ -177,6 +177,15 @@ def contexts(folder):
     put(folder, "context", "other", resource + field(2, attribute(b"threadlocal.schema_version", b"nodejs_v1_dev")))
 
 
+def traces(folder):
+    def field(number, data):
+        return bytes([number << 3 | 2, len(data)]) + data
+    span = field(1, bytes(range(1, 17))) + field(2, bytes(range(1, 9))) + b"\x39" + struct.pack("<Q", 5) + field(9, field(1, b"k") + field(2, field(1, b"v")))
+    put(folder, "traces", "protobuf", field(1, field(1, field(1, b"r")) + field(2, field(2, span) + field(2, span))) + b"\x2a\x00")
+    put(folder, "traces", "json", b'{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000a1","startTimeUnixNano":"5",'
+        b'"attributes":[{"key":"txtrace.k","value":{"stringValue":"\\"}]"}}]},{"attributes":[]},{}]}],"resource":{"a":[1,null,true]}}]} {"other":-1.5e9}')
+
+
 # ---- names of code, and rules of frames ----
 
 def code(folder):
@@ -267,6 +276,7 @@ def main(txtrace, folder):
     elf(folder)
     variable(folder)
     contexts(folder)
+    traces(folder)
     code(folder)
     imports(txtrace, folder)
     rings(folder)

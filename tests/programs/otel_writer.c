@@ -9,7 +9,7 @@
  *	--library FILE        is loaded, and has the variable (with -DLOADED)
  *	--announce SCHEMA     the process says that its threads publish in that form; '-': nothing of threads
  *	--again SCHEMA        and says so after a second instead
- *	--wait SECONDS        before the threads begin
+ *	--until FILE          it waits until that is there, before the threads begin
  *	--fork                it is a child that does all that but for --announce
  *
  * Odd threads keep one record, even ones swap two. With -DELSEWHERE the variable is in another file that it
@@ -167,7 +167,7 @@ struct options {
 	const char *library;
 	const char *schema;
 	const char *later_schema;
-	unsigned int wait_s;
+	const char *until;
 	int forks;
 };
 
@@ -190,8 +190,8 @@ static int parse(struct options *options, int argc, char **argv)
 			options->schema = value;
 		else if (!strcmp(argv[i], "--again"))
 			options->later_schema = value;
-		else if (!strcmp(argv[i], "--wait"))
-			options->wait_s = (unsigned int)atoi(value);
+		else if (!strcmp(argv[i], "--until"))
+			options->until = value;
 		else
 			return -1;
 		i++;
@@ -253,7 +253,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "otel_writer: wrong options, or no library\n");
 		return 2;
 	}
-	sleep(options.wait_s);
+	while (options.until && access(options.until, F_OK))
+		usleep(10000);
 	if (!options.forks)
 		run_all(&options);
 	else if (fork() == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program with spans of OpenTelemetry's C++ SDK, as it is: the SDK's own exporter prints them. What is added
-// is a storage of contexts that publishes the current one for each thread (OTEP 4947), as a tracer does that
-// supports it.
+// A program with spans of OpenTelemetry's C++ SDK, as it is: the SDK's own exporter prints them. What is
+// added is a storage of contexts that publishes the current one for each thread (OTEP 4947), as a tracer does
+// that supports it.
 //
 //	otel_sdk THREADS TRANSACTIONS
 #include <opentelemetry/context/runtime_context.h>

@@ -45,6 +45,7 @@ extern const struct command command_sql;
 extern const struct command command_ship;
 extern const struct command command_fleet;
 extern const struct command command_import;
+extern const struct command command_join;
 extern const struct command command_gas;
 extern const struct command command_verify;
 extern const struct command command_repair;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any bytes as traces of OpenTelemetry to which something is added: what comes out are traces again, with as
+ * many spans, and all of it is found in them. JSON to which nothing is added stays as it is.
+ */
+#include <errno.h>
+
+#include "fuzz/fuzz.h"
+#include "otlp/otlp_traces.h"
+
+struct count {
+	uint64_t span_cnt;
+	uint64_t own_cnt;
+	bool adds;
+};
+
+static int take(void *context, const struct otlp_traces_span *span, struct otlp_traces_added *added)
+{
+	struct count *count = context;
+
+	count->span_cnt++;
+	count->own_cnt += span->has_own;
+	LAW(added->cnt == 0);
+	if (count->adds) {
+		added->attributes[added->cnt++] =
+			(struct otlp_traces_attribute){ .name = "txtrace.a", .number = UINT64_MAX };
+		added->attributes[added->cnt++] =
+			(struct otlp_traces_attribute){ .name = "txtrace.b", .text = "text" };
+		added->attributes[added->cnt++] =
+			(struct otlp_traces_attribute){ .name = "txtrace.c", .is_flag = true };
+	}
+	return 0;
+}
+
+static int walk(const char *bytes, size_t size, struct count *count, struct text *out)
+{
+	size_t offset = 0;
+	int err = otlp_traces_walk(bytes, size, take, count, out, &offset);
+
+	LAW(err == 0 || err == -EBADMSG);
+	LAW(offset <= size);
+	return err;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct count first = { 0 }, same = { 0 }, added = { .adds = true }, again = { 0 };
+	struct text out = { 0 };
+	char *bytes = malloc(size ? size : 1);
+
+	LAW(bytes);
+	memcpy(bytes, data, size);
+	if (walk(bytes, size, &first, NULL) == 0) {
+		LAW(walk(bytes, size, &same, &out) == 0);
+		LAW(!otlp_traces_is_json(bytes, size) ||
+		    (out.length == size && memcmp(text_string(&out), bytes, size) == 0));
+		text_clear(&out);
+		LAW(walk(bytes, size, &added, &out) == 0);
+		LAW(walk(text_string(&out), out.length, &again, NULL) == 0);
+		LAW(first.span_cnt == same.span_cnt && first.span_cnt == added.span_cnt &&
+		    first.span_cnt == again.span_cnt && again.own_cnt == again.span_cnt);
+	}
+	text_release(&out);
+	free(bytes);
+	return 0;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/span/context_join.h"
+#include "base/named_output.h"
+#include "base/saturating.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/commands/command.h"
+#include "cli/exit_status.h"
+#include "cli/files/log_input.h"
+#include "cli/files/output_file.h"
+#include "import/import_source.h"
+#include "otlp/otlp_traces.h"
+
+#define READ_BYTES (1u << 20)
+
+struct join_options {
+	const char *output;
+};
+
+static const struct option_spec specs[] = {
+	OPTION("output", 'o', OPTION_STRING, "OUT",
+	       "write the traces to this file, once they are complete (default: standard output)",
+	       offsetof(struct join_options, output)),
+	OPTION_END,
+};
+
+static const char *const notes[] = {
+	"All attributes are times in ns of the span and of the spans below it in the same process. Spans "
+	"that have attributes of txtrace already stay as they are.",
+	"Exit status: 0 the traces were written; 1 the log is damaged, cut off or not closed, or no span "
+	"of the traces is in it; 2 wrong usage, an unreadable log or unreadable traces, or output that "
+	"can't be written.",
+	NULL,
+};
+
+static const struct options options = {
+	.program = "txtrace join",
+	.about =
+		"Adds to the spans of OpenTelemetry traces where their time went: on a CPU, runnable, "
+		"blocked and for what reason, or detached. LOG was recorded with txtrace-bpf --otel; TRACES "
+		"is a file of a collector (JSON Lines or protobuf; maybe compressed with gzip or zstd), or - "
+		"for standard input. What is written is TRACES with these attributes; all else is as it was.",
+	.usages = (const char *const[]){ "[-o OUT] LOG TRACES", NULL },
+	.specs = specs,
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace join -o joined.jsonl shop.txtrace traces.jsonl",
+			  "The traces of a collector's file exporter." },
+			{ NULL, NULL },
+		},
+	.notes = notes,
+	.operand = "FILE",
+	.operand_min = 2,
+	.operand_max = 2,
+};
+
+struct joining {
+	struct cli *cli;
+	const char *log_path;
+	const char *traces_path;
+	struct context_join *join;
+	int64_t to_log_ns; /* from Unix time to the log's clock */
+	char capture[33];
+	struct text traces;
+	struct text out;
+	uint64_t span_cnt;
+	uint64_t joined_cnt;
+	uint64_t own_cnt; /* of spans that had attributes of ours */
+	char names[TXTRACE_BLOCK_REASON_COUNT][40];
+};
+
+/* ---- reading ---- */
+
+static int read_log(struct joining *joining, char *path)
+{
+	struct log_input input;
+	struct txtrace_record record;
+	int status = log_input_open(&input, joining->cli, &path, 1, true), err = 0;
+
+	if (status)
+		return status;
+	joining->to_log_ns = (int64_t)(input.info.start_monotonic_ns - input.info.start_realtime_ns);
+	for (size_t i = 0; i < sizeof(input.capture_id); i++)
+		snprintf(joining->capture + 2 * i, 3, "%02x", input.capture_id[i]);
+	while (!err && log_input_next(&input, &record))
+		err = context_join_record(joining->join, &record);
+	status = log_input_close(&input);
+	return err ? cli_fail(joining->cli, "not enough memory for '%s'", path) : status;
+}
+
+static int read_traces(struct joining *joining)
+{
+	struct import_source *source;
+	const uint8_t *bytes;
+	size_t length;
+	int err = import_source_open(&source, joining->traces_path);
+
+	if (err)
+		return cli_fail(joining->cli, "can't read '%s': %s", joining->traces_path, strerror(-err));
+	while ((bytes = import_source_peek(source, READ_BYTES, &length)) && length) {
+		text_append_bytes(&joining->traces, (const char *)bytes, length);
+		import_source_skip(source, length);
+	}
+	err = import_source_error(source);
+	if (!err && (!bytes || joining->traces.err))
+		err = -ENOMEM;
+	import_source_close(source);
+	return err ? cli_fail(joining->cli, "can't read '%s': %s", joining->traces_path,
+			      err == -EBADMSG ? "its compressed data are damaged or cut off" : strerror(-err))
+		   : CLI_OK;
+}
+
+/* ---- joining ---- */
+
+static struct context_span context_of(const struct joining *joining, const struct otlp_traces_span *span)
+{
+	struct context_span context = {
+		.process = span->process,
+		.begin_ns = span->begin_ns + (uint64_t)joining->to_log_ns,
+		.end_ns = span->end_ns + (uint64_t)joining->to_log_ns,
+	};
+
+	memcpy(context.trace_id, span->trace_id, sizeof(context.trace_id));
+	memcpy(context.span_id, span->span_id, sizeof(context.span_id));
+	memcpy(context.parent_id, span->parent_id, sizeof(context.parent_id));
+	return context;
+}
+
+static int see_span(void *context, const struct otlp_traces_span *span, struct otlp_traces_added *added)
+{
+	struct joining *joining = context;
+	const struct context_span wanted = context_of(joining, span);
+
+	(void)added;
+	joining->span_cnt++;
+	return context_join_span(joining->join, &wanted);
+}
+
+static void add(struct otlp_traces_added *added, const char *name, uint64_t value)
+{
+	added->attributes[added->cnt++] = (struct otlp_traces_attribute){ .name = name, .number = value };
+}
+
+/* What is not there is 0, but for those that are always looked for. */
+static void add_if_any(struct otlp_traces_added *added, const char *name, uint64_t value)
+{
+	if (value)
+		add(added, name, value);
+}
+
+static int add_sums(void *context, const struct otlp_traces_span *span, struct otlp_traces_added *added)
+{
+	struct joining *joining = context;
+	const struct context_span wanted = context_of(joining, span);
+	struct context_sums sums;
+
+	if (!context_join_get(joining->join, &wanted, &sums))
+		return 0;
+	if (span->has_own) {
+		joining->own_cnt++;
+		return 0;
+	}
+	joining->joined_cnt++;
+	add(added, "txtrace.work_ns", sums.work_ns);
+	add(added, "txtrace.on_cpu_ns", sums.ledger.on_cpu_ns);
+	add(added, "txtrace.on_cpu_between_ns", sums.between_ns);
+	add_if_any(added, "txtrace.runnable_ns", sums.ledger.runnable_ns);
+	add(added, "txtrace.blocked_ns", txtrace_ledger_blocked_ns(&sums.ledger));
+	for (int reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++)
+		add_if_any(added, joining->names[reason], sums.ledger.blocked_ns[reason]);
+	add_if_any(added, "txtrace.detached_ns", sums.ledger.detached_ns);
+	add_if_any(added, "txtrace.stolen_ns", sums.ledger.stolen_ns);
+	add_if_any(added, "txtrace.interrupt_ns", sums.ledger.interrupt_ns);
+	add(added, "txtrace.unknown_ns", sums.ledger.unknown_ns);
+	if (sums.is_lower_bound)
+		added->attributes[added->cnt++] = (struct otlp_traces_attribute){
+			.name = "txtrace.lower_bound", .is_flag = true
+		};
+	added->attributes[added->cnt++] = (struct otlp_traces_attribute){ .name = "txtrace.capture_id",
+									  .text = joining->capture };
+	return 0;
+}
+
+_Static_assert(TXTRACE_BLOCK_REASON_COUNT + 12 <= OTLP_TRACES_ADDED_MAX, "OTLP_TRACES_ADDED_MAX");
+
+static int join_all(struct joining *joining)
+{
+	const char *bytes = text_string(&joining->traces);
+	size_t length = joining->traces.length, offset = 0;
+	int err = otlp_traces_walk(bytes, length, see_span, joining, NULL, &offset);
+
+	if (!err)
+		err = context_join_sum(joining->join);
+	if (!err)
+		err = otlp_traces_walk(bytes, length, add_sums, joining, &joining->out, &offset);
+	if (err == -EBADMSG)
+		return cli_fail(joining->cli,
+				"'%s' has no traces of OpenTelemetry, or is damaged, at offset %zu",
+				joining->traces_path, offset);
+	return err ? cli_fail(joining->cli, "not enough memory for '%s'", joining->traces_path) : CLI_OK;
+}
+
+/* ---- writing ---- */
+
+static int fail_output(struct cli *cli, const char *path, int err)
+{
+	if (err == -EBUSY)
+		return cli_fail(cli, "can't write '%s': it is what is read", path);
+	return cli_fail(cli, "can't write '%s': %s", path, named_output_explain(err));
+}
+
+static int write_file(struct joining *joining, const char *path)
+{
+	struct output_file output;
+	int err = file_is_same(path, joining->log_path)
+			  ? -EBUSY
+			  : output_file_open(&output, path, joining->traces_path, true);
+
+	if (err)
+		return fail_output(joining->cli, path, err);
+	if (fwrite(text_string(&joining->out), 1, joining->out.length, output.file) != joining->out.length) {
+		err = -errno;
+		output_file_abort(&output);
+		return fail_output(joining->cli, path, err);
+	}
+	err = output_file_commit(&output);
+	return err ? fail_output(joining->cli, path, err) : CLI_OK;
+}
+
+static int write_out(struct joining *joining, const char *path)
+{
+	struct cli *cli = joining->cli;
+
+	if (path && strcmp(path, "-") != 0)
+		return write_file(joining, path);
+	if (cli->out.is_terminal && !otlp_traces_is_json(text_string(&joining->out), joining->out.length))
+		return cli_fail(
+			cli, "these traces are in protobuf, not for a terminal: give a file with --output");
+	cli_keep_lines(cli);
+	if (fwrite(text_string(&joining->out), 1, joining->out.length, cli->out.file) != joining->out.length)
+		return cli_write_failed(cli, -errno);
+	return CLI_OK;
+}
+
+/* Returns what the result deserves. */
+static int tell(const struct joining *joining)
+{
+	struct context_join_stats stats;
+	char spans[UNITS_SIZE], joined[UNITS_SIZE], cnt[UNITS_SIZE];
+
+	context_join_stats(joining->join, &stats);
+	cli_warn(joining->cli, "%s of %s spans have got a ledger",
+		 units_format_count(joined, joining->joined_cnt),
+		 units_format_count(spans, joining->span_cnt));
+	if (joining->own_cnt)
+		cli_warn(joining->cli, "%s spans have attributes of txtrace already, and stay as they are",
+			 units_format_count(cnt, joining->own_cnt));
+	if (stats.unknown_cnt)
+		cli_warn(joining->cli,
+			 "%s spans of the log are not among the traces: not sampled, not exported yet, or in "
+			 "another file",
+			 units_format_count(cnt, stats.unknown_cnt));
+	if (!stats.stay_cnt)
+		cli_warn(joining->cli,
+			 "the log has no contexts: it was not recorded with --otel, or no process "
+			 "has published any");
+	return joining->joined_cnt || joining->own_cnt ? CLI_OK : CLI_INCOMPLETE;
+}
+
+static int run_join(struct joining *joining, const struct join_options *values, char *log_path)
+{
+	int log_status, status;
+
+	log_status = read_log(joining, log_path);
+	if (log_status == CLI_FAILED)
+		return log_status;
+	status = read_traces(joining);
+	if (!status)
+		status = join_all(joining);
+	if (!status)
+		status = write_out(joining, values->output);
+	if (!status)
+		status = tell(joining);
+	return status ? status : log_status;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct join_options values = { 0 };
+	struct options_result result;
+	struct joining joining = { .cli = cli };
+	int status;
+
+	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
+		return status;
+	joining.log_path = result.operands[0];
+	joining.traces_path = result.operands[1];
+	if (!strcmp(joining.log_path, "-") && !strcmp(joining.traces_path, "-"))
+		return cli_fail(cli, "the log and the traces can't both be standard input");
+	for (int reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++)
+		snprintf(joining.names[reason], sizeof(joining.names[reason]), "txtrace.blocked.%s_ns",
+			 txtrace_block_reason_name(reason));
+	joining.join = context_join_new();
+	status = joining.join ? run_join(&joining, &values, result.operands[0])
+			      : cli_fail(cli, "not enough memory");
+	context_join_free(joining.join);
+	text_release(&joining.traces);
+	text_release(&joining.out);
+	return status;
+}
+
+const struct command command_join = { "join", "add where the time went to traces of OpenTelemetry", &options,
+				      .run = run };
