@@ -2,6 +2,7 @@
 """How fast spans go to a receiver of OpenTelemetry's protocol: CPU of the sender, beside writing them to a file."""
 import http.server
 import os
+import struct
 import subprocess
 import threading
 
@@ -40,6 +41,50 @@ def make_log(bench, path):
         print("summary time_ns=500000000", file=maker.stdin)
 
 
+JOINED_TRACES, JOINED_SPANS = 100_000, 10
+
+
+def message(number, content):
+    length = len(content)
+    return bytes([number << 3 | 2]) + (bytes([length]) if length < 128 else bytes([length & 127 | 128, length >> 7])) + content
+
+
+def make_joined(bench, log, as_json, packed):
+    """Traces of ten spans, nine below the first, each with one stay; the same traces in JSON and in protobuf."""
+    with subprocess.Popen([os.path.join(bench.build, "cli", "make_log"), log], stdin=subprocess.PIPE, text=True) as maker, open(as_json, "w", encoding="ascii") as text, \
+            open(packed, "wb") as binary:
+        print('header pid=7 cpus=1 command="x" start_monotonic_ns=1000 start_realtime_ns=2000', file=maker.stdin)
+        for number in range(JOINED_TRACES):
+            trace, spans, fields = f"{number + 1:032x}", [], b""
+            for nth in range(JOINED_SPANS):
+                own, begin = number * JOINED_SPANS + nth + 1, 2000 + number * 1000 + nth * 50
+                span, parent = f"{own:016x}", f"{number * JOINED_SPANS + 1:016x}" if nth else ""
+                for name, value in (("otel.before_ns", 3), ("otel.after_ns", 3)):
+                    print(f'attribute time_ns={begin} pid=7 tid=1 span={own} name="{name}" value_type=uint value={value}', file=maker.stdin)
+                print(f'attribute time_ns={begin} pid=7 tid=1 span={own} name="traceparent" value_type=string value="00-{trace}-{span}-01"\n'
+                      f'span begin_ns={begin} end_ns={begin + 50} pid=7 tid=1 end_tid=1 id={own} label="otel" work_ns=50 on_cpu_ns=20 sleep_ns=30', file=maker.stdin)
+                spans.append(f'{{"traceId":"{trace}","spanId":"{span}","parentSpanId":"{parent}","name":"op","kind":1,"startTimeUnixNano":"{begin + 1000}",'
+                             f'"endTimeUnixNano":"{begin + 1050}","attributes":[{{"key":"http.route","value":{{"stringValue":"/a/b"}}}}]}}')
+                fields += message(2, message(1, bytes.fromhex(trace)) + message(2, bytes.fromhex(span)) + message(4, bytes.fromhex(parent)) + message(5, b"op") +
+                                  b"\x39" + struct.pack("<Q", begin + 1000) + b"\x41" + struct.pack("<Q", begin + 1050) +
+                                  message(9, message(1, b"http.route") + message(2, message(1, b"/a/b"))))
+            print('{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"spans":[' + ",".join(spans) + "]}]}]}", file=text)
+            binary.write(message(1, message(1, b"") + message(2, fields)))
+        print("summary time_ns=200000000", file=maker.stdin)
+
+
+def join(bench):
+    title("A join of 1 M spans, seconds of CPU (aim: < 5)")
+    log, as_json, packed, out = (os.path.join(bench.scratch, name) for name in ("joined.txtrace", "traces.jsonl", "traces.otlp", "out"))
+    make_joined(bench, log, as_json, packed)
+    for name, path in (("JSON", as_json), ("protobuf", packed)):
+        costs = sorted((Cost([os.path.join(bench.build, "txtrace"), "join", "-o", out, log, path], bench.scratch) for _ in range(ROUNDS)), key=lambda cost: cost.cpu)
+        cost = costs[ROUNDS // 2]
+        figure(name, cost.cpu, "s", f"{cost.wall:.1f} s of time; {cost.mib:.0f} MiB; {os.path.getsize(path) / 1e6:,.0f} MB in, {os.path.getsize(out) / 1e6:,.0f} MB out")
+    for path in (log, as_json, packed, out):
+        os.remove(path)
+
+
 def come_in(bench, tool, path, out):
     log = os.path.join(bench.scratch, "imported.txtrace")
     for form in ("otlp", "otlp-json"):
@@ -76,3 +121,4 @@ def otlp(bench):
     come_in(bench, tool, path, out)
     os.remove(path)
     os.remove(out)
+    join(bench)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Traces in JSON: where their spans are in the text, and where attributes go. */
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "otlp/otlp_traces_walk.h"
@@ -45,6 +44,16 @@ static int take(struct scan *scan, char wanted)
 	return 0;
 }
 
+/* An odd number of backslashes stand before it. */
+static bool is_escaped(const char *at, const char *begin)
+{
+	bool is_odd = false;
+
+	while (at-- > begin && *at == '\\')
+		is_odd = !is_odd;
+	return is_odd;
+}
+
 /* What is between the quotes, as it is written. */
 static int take_string(struct scan *scan, struct word *word)
 {
@@ -53,11 +62,15 @@ static int take_string(struct scan *scan, struct word *word)
 	if (err)
 		return err;
 	word->bytes = scan->at;
-	while (scan->at < scan->end && *scan->at != '"')
-		scan->at += *scan->at == '\\' && scan->end - scan->at > 1 ? 2 : 1;
-	if (scan->at >= scan->end)
-		return damaged(scan);
-	word->length = (size_t)(scan->at++ - word->bytes);
+	do {
+		scan->at = memchr(scan->at, '"', (size_t)(scan->end - scan->at));
+		if (!scan->at) {
+			scan->at = scan->end;
+			return damaged(scan);
+		}
+		scan->at++;
+	} while (is_escaped(scan->at - 1, word->bytes));
+	word->length = (size_t)(scan->at - 1 - word->bytes);
 	return 0;
 }
 
@@ -239,14 +252,19 @@ static void put_attributes(struct text *out, const struct otlp_traces_added *add
 	for (size_t i = 0; i < added->cnt; i++) {
 		const struct otlp_traces_attribute *attribute = &added->attributes[i];
 
-		text_append_format(out, "%s{\"key\":\"%s\",\"value\":{", i ? "," : "", attribute->name);
-		if (attribute->text)
-			text_append_format(out, "\"stringValue\":\"%s\"}}", attribute->text);
-		else if (attribute->is_flag)
-			text_append(out, "\"boolValue\":true}}");
-		else
-			text_append_format(out, "\"intValue\":\"%" PRIu64 "\"}}",
-					   attribute->number < INT64_MAX ? attribute->number : INT64_MAX);
+		text_append(out, i ? ",{\"key\":\"" : "{\"key\":\"");
+		text_append(out, attribute->name);
+		if (attribute->text) {
+			text_append(out, "\",\"value\":{\"stringValue\":\"");
+			text_append(out, attribute->text);
+			text_append(out, "\"}}");
+		} else if (attribute->is_flag) {
+			text_append(out, "\",\"value\":{\"boolValue\":true}}");
+		} else {
+			text_append(out, "\",\"value\":{\"intValue\":\"");
+			text_append_u64(out, attribute->number < INT64_MAX ? attribute->number : INT64_MAX);
+			text_append(out, "\"}}");
+		}
 	}
 }
 

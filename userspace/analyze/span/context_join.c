@@ -23,8 +23,10 @@ struct interval {
 struct node {
 	uint8_t ids[CONTEXT_TRACE_BYTES + CONTEXT_SPAN_BYTES];
 	uint8_t parent_id[CONTEXT_SPAN_BYTES];
-	bool is_known;	/* among the traces */
-	bool has_stays; /* of its own */
+	bool is_known;	     /* among the traces */
+	bool has_looked;     /* for its parent */
+	struct node *parent; /* of the same process; NULL: none */
+	bool has_stays;	     /* of its own */
 	uint64_t process;
 	uint64_t begin_ns;
 	uint64_t end_ns;
@@ -249,24 +251,27 @@ int context_join_span(struct context_join *join, const struct context_span *span
 	return 0;
 }
 
-/* In the same process; NULL: there is none. */
-static struct node *parent_of(const struct context_join *join, const struct node *node)
+/* In the same process, once all spans are there; NULL: there is none. */
+static struct node *parent_of(const struct context_join *join, struct node *node)
 {
 	uint8_t ids[sizeof(node->ids)];
 	struct node *parent;
 
-	if (!node->is_known)
-		return NULL;
+	if (node->has_looked || !node->is_known)
+		return node->parent;
+	node->has_looked = true;
 	memcpy(ids, node->ids, CONTEXT_TRACE_BYTES);
 	memcpy(ids + CONTEXT_TRACE_BYTES, node->parent_id, CONTEXT_SPAN_BYTES);
 	parent = key_map_find(&join->nodes, ids, sizeof(ids));
-	return parent && parent->is_known && parent->process == node->process ? parent : NULL;
+	if (parent && parent->is_known && parent->process == node->process)
+		node->parent = parent;
+	return node->parent;
 }
 
 /* Whether the stay with that number, if there is one, was for the span or one below it. */
 static bool is_below(const struct context_join *join, size_t number, const struct node *top)
 {
-	const struct node *node = number ? join->stays[number - 1].node : NULL;
+	struct node *node = number ? join->stays[number - 1].node : NULL;
 
 	for (int depth = 0; node && depth < DEPTH_MAX; depth++) {
 		if (node == top)
