@@ -64,7 +64,7 @@ struct {
 volatile uint64_t otel_generation;
 
 /* For the recorder. */
-uint64_t otel_full_cnt; /* contexts of threads for which there was no room */
+uint64_t otel_full_cnt; /* threads in a context, and children, for which there was no room */
 uint64_t otel_fail_cnt; /* records, or ways to one, that could not be read or are none */
 
 enum found {
@@ -400,8 +400,8 @@ int on_otel_fork(uint64_t *ctx)
 	if (parent_tgid == tgid)
 		return 0;
 	process = bpf_map_lookup_elem(&otel_processes, &parent_tgid);
-	if (process)
-		bpf_map_update_elem(&otel_processes, &tgid, process, BPF_ANY);
+	if (process && bpf_map_update_elem(&otel_processes, &tgid, process, BPF_ANY))
+		__sync_fetch_and_add(&otel_full_cnt, 1);
 	return 0;
 }
 

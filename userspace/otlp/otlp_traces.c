@@ -108,7 +108,8 @@ static int damaged(struct otlp_walk *walk, const char *at)
 
 static int walk_span(struct otlp_walk *walk, const struct protobuf_field *message)
 {
-	struct otlp_traces_span span = { .process = walk->process };
+	struct otlp_traces_span span = { .process = walk->process,
+					 .offset = (size_t)(message->bytes - walk->begin) };
 	struct otlp_traces_added added;
 	size_t at;
 	int err;

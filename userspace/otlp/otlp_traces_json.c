@@ -287,7 +287,8 @@ static void insert(struct scan *scan, const struct span *span, const struct otlp
 
 static int see_span(struct scan *scan, const struct word *name, void *context)
 {
-	struct span span = { .span = { .process = scan->walk->process } };
+	struct span span = { .span = { .process = scan->walk->process,
+				       .offset = (size_t)(scan->at - scan->walk->begin) } };
 	struct otlp_traces_added added;
 	int err;
 

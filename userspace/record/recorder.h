@@ -53,7 +53,8 @@ struct recorder_result {
 	struct program_memory_stats labels;
 	struct loss_causes losses; /* without those that were refused */
 	uint64_t otel_cnt;      /* processes that have published contexts of threads */
-	uint64_t otel_full_cnt; /* contexts of threads for which there was no room */
+	uint64_t otel_full_cnt; /* contexts for which there was no room */
+	uint64_t otel_fail_cnt; /* looks that found what is no context */
 	size_t site_cnt;     /* probe sites that were attached */
 	struct attach_watch_stats watch;
 	struct code_stack_stats stacks;

@@ -606,6 +606,7 @@ static int finish(struct recorder *recorder)
 	recorder->result.frozen_cnt = process_reader_frozen(recorder->reader)->cnt;
 	recorder->result.otel_cnt = otel_watch_found_cnt(recorder->otel);
 	recorder->result.otel_full_cnt = kernel_side_otel_full_cnt(recorder->kernel);
+	recorder->result.otel_fail_cnt = kernel_side_otel_fail_cnt(recorder->kernel);
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
 	if (err)
 		return err;

@@ -13,6 +13,7 @@
 #include "cli/exit_status.h"
 #include "cli/files/log_input.h"
 #include "cli/files/output_file.h"
+#include "cli/files/progress.h"
 #include "import/import_source.h"
 #include "otlp/otlp_traces.h"
 
@@ -68,6 +69,7 @@ struct joining {
 	char capture[33];
 	struct text traces;
 	struct text out;
+	struct progress progress;
 	uint64_t span_cnt;
 	uint64_t joined_cnt;
 	uint64_t own_cnt; /* of spans that had attributes of ours */
@@ -131,12 +133,22 @@ static struct context_span context_of(const struct joining *joining, const struc
 	return context;
 }
 
+/* The traces are read twice. */
+static void show_progress(struct joining *joining, size_t offset, bool is_first)
+{
+	size_t length = joining->traces.length;
+
+	if (progress_is_due(&joining->progress))
+		progress_show(&joining->progress, is_first ? offset : length + offset, 2 * length);
+}
+
 static int see_span(void *context, const struct otlp_traces_span *span, struct otlp_traces_added *added)
 {
 	struct joining *joining = context;
 	const struct context_span wanted = context_of(joining, span);
 
 	(void)added;
+	show_progress(joining, span->offset, true);
 	joining->span_cnt++;
 	return context_join_span(joining->join, &wanted);
 }
@@ -159,6 +171,7 @@ static int add_sums(void *context, const struct otlp_traces_span *span, struct o
 	const struct context_span wanted = context_of(joining, span);
 	struct context_sums sums;
 
+	show_progress(joining, span->offset, false);
 	if (!context_join_get(joining->join, &wanted, &sums))
 		return 0;
 	if (span->has_own) {
@@ -192,7 +205,10 @@ static int join_all(struct joining *joining)
 {
 	const char *bytes = text_string(&joining->traces);
 	size_t length = joining->traces.length, offset = 0;
-	int err = otlp_traces_walk(bytes, length, see_span, joining, NULL, &offset);
+	int err;
+
+	progress_init(&joining->progress, joining->cli, true);
+	err = otlp_traces_walk(bytes, length, see_span, joining, NULL, &offset);
 
 	if (!err)
 		err = context_join_sum(joining->join);

@@ -386,6 +386,11 @@ uint64_t kernel_side_otel_full_cnt(const struct kernel_side *side)
 	return __atomic_load_n(&side->bpf->bss->otel_full_cnt, __ATOMIC_RELAXED);
 }
 
+uint64_t kernel_side_otel_fail_cnt(const struct kernel_side *side)
+{
+	return __atomic_load_n(&side->bpf->bss->otel_fail_cnt, __ATOMIC_RELAXED);
+}
+
 uint64_t kernel_side_step_cnt(const struct kernel_side *side)
 {
 	uint64_t cnt = 0;

@@ -61,8 +61,9 @@ uint64_t kernel_side_full_cnt(const struct kernel_side *side);
 int kernel_side_otel_fd(const struct kernel_side *side);
 /* to be raised when that has changed */
 volatile uint64_t *kernel_side_otel_generation(const struct kernel_side *side);
-/* contexts of threads for which there was no room */
+/* threads in a context, and children, for which there was no room; looks that found what is no context */
 uint64_t kernel_side_otel_full_cnt(const struct kernel_side *side);
+uint64_t kernel_side_otel_fail_cnt(const struct kernel_side *side);
 /* hits of foreign probes that were single-stepped */
 uint64_t kernel_side_step_cnt(const struct kernel_side *side);
 size_t kernel_side_cpu_cnt(void); /* that have counters: as many as there may ever be */

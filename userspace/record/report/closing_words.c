@@ -243,6 +243,25 @@ static void print_refused(const struct recorder_result *result, const struct mes
 }
 
 /* What should never be, and what the user can do about the rest. */
+/* Of --otel. */
+static void print_contexts(const struct recorder_result *result, const struct messages *messages)
+{
+	if (result->otel_full_cnt)
+		messages_say(messages, MESSAGE_WARNING, "otel",
+			     "%llu times there was no room for a context: more than %u threads or %u "
+			     "processes publish some",
+			     (unsigned long long)result->otel_full_cnt, OTEL_THREAD_MAX, OTEL_PROCESS_MAX);
+	if (result->otel_fail_cnt)
+		messages_say(messages, MESSAGE_WARNING, "otel",
+			     "%llu looks at a thread's context found what is none; what the thread did then "
+			     "belongs to no span",
+			     (unsigned long long)result->otel_fail_cnt);
+	if (!result->site_cnt && !result->otel_cnt)
+		messages_say(messages, MESSAGE_WARNING, "otel",
+			     "no process has published the contexts of its threads: its tracer has to "
+			     "support OTEP 4947, and may need an option to do so");
+}
+
 static void print_doubts(const struct recorder_result *result, const struct record_options *options,
 			 const struct messages *messages)
 {
@@ -273,15 +292,8 @@ static void print_doubts(const struct recorder_result *result, const struct reco
 			     (unsigned long long)summary->late_cnt,
 			     (unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE],
 			     (unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH]);
-	if (result->otel_full_cnt)
-		messages_say(messages, MESSAGE_WARNING, "otel",
-			     "%llu times there was no room for the context of a thread: more than %u "
-			     "threads publish some",
-			     (unsigned long long)result->otel_full_cnt, OTEL_THREAD_MAX);
-	if (options->wants_otel && !result->site_cnt && !result->otel_cnt)
-		messages_say(messages, MESSAGE_WARNING, "otel",
-			     "no process has published the contexts of its threads: its tracer has to "
-			     "support OTEP 4947, and may need an option to do so");
+	if (options->wants_otel)
+		print_contexts(result, messages);
 	if (!result->site_cnt && !options->wants_threads && !options->wants_otel &&
 	    !foreign_spans_are_wanted(options))
 		messages_say(messages, MESSAGE_WARNING, "unmarked",

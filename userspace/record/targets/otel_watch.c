@@ -19,8 +19,11 @@
 #define AGAIN_NS 1000000000u	  /* a process that publishes nothing is looked at after that; */
 #define AGAIN_MAX_NS 64000000000u /* after twice the time, and so on, up to that */
 
-/* A file that was read. */
+#define KNOWN_NS 5000000000u /* a file that nobody had mapped for so long is read again */
+
+/* A file that was read. Once nobody has mapped it, its number may be another one's. */
 struct object {
+	uint64_t seen_ns;
 	uint64_t inode;
 	uint32_t dev_major;
 	uint32_t dev_minor;
@@ -37,7 +40,8 @@ struct process {
 	char service[PROCESS_CONTEXT_TEXT_MAX]; /* as it calls itself; empty: it does not */
 	bool is_read;				/* the kernel side reads it */
 	bool is_incomplete;			/* its loader had not written all, when it was looked at */
-	bool has_told;				/* that it does, or why not */
+	bool has_found;				/* it was said that it does */
+	bool has_warned;			/* or why not */
 };
 
 struct otel_watch {
@@ -75,10 +79,10 @@ void otel_watch_free(struct otel_watch *watch)
 
 /* ---- files ---- */
 
-static const struct object *object_find(const struct otel_watch *watch, const struct proc_mapping *mapping)
+static struct object *object_find(struct otel_watch *watch, const struct proc_mapping *mapping)
 {
 	for (size_t i = 0; i < watch->object_cnt; i++) {
-		const struct object *object = &watch->objects[i];
+		struct object *object = &watch->objects[i];
 
 		if (object->inode == mapping->inode && object->dev_major == mapping->dev_major &&
 		    object->dev_minor == mapping->dev_minor)
@@ -101,17 +105,26 @@ static bool has_thread_variables(int fd)
 	return has_any;
 }
 
-/* A file that cannot be read has no variable. NULL: no memory. */
-static const struct object *object_get(struct otel_watch *watch, const struct proc_mapping *mapping,
-				       pid_t pid)
+/* A file that cannot be read has no variable. */
+static void read_object(struct otel_watch *watch, struct object *object, const struct proc_mapping *mapping,
+			pid_t pid)
 {
-	const struct object *known = object_find(watch, mapping);
-	struct object *grown;
-	int fd;
+	int fd = process_reader_open(watch->options.reader, mapping, pid);
 
-	if (known)
-		return known;
-	grown = array_grow(watch->objects, &watch->object_room, watch->object_cnt, sizeof(*grown));
+	object->tls = (struct elf_tls){ .way = ELF_TLS_NONE };
+	if (fd < 0)
+		return;
+	if (has_thread_variables(fd) && elf_reader_context(watch->options.elf_reader, &object->tls, fd))
+		object->tls = (struct elf_tls){ .way = ELF_TLS_NONE };
+	close(fd);
+}
+
+/* NULL: no memory. */
+static struct object *object_add(struct otel_watch *watch, const struct proc_mapping *mapping)
+{
+	struct object *grown = array_grow(watch->objects, &watch->object_room, watch->object_cnt,
+					  sizeof(*grown));
+
 	if (!grown)
 		return NULL;
 	watch->objects = grown;
@@ -119,13 +132,24 @@ static const struct object *object_get(struct otel_watch *watch, const struct pr
 	*grown = (struct object){ .inode = mapping->inode,
 				  .dev_major = mapping->dev_major,
 				  .dev_minor = mapping->dev_minor };
-	fd = process_reader_open(watch->options.reader, mapping, pid);
-	if (fd < 0)
-		return grown;
-	if (has_thread_variables(fd) && elf_reader_context(watch->options.elf_reader, &grown->tls, fd))
-		grown->tls = (struct elf_tls){ .way = ELF_TLS_NONE };
-	close(fd);
 	return grown;
+}
+
+/* NULL: no memory. */
+static const struct object *object_get(struct otel_watch *watch, const struct proc_mapping *mapping,
+				       pid_t pid)
+{
+	struct object *object = object_find(watch, mapping);
+	uint64_t now_ns = clock_now_ns();
+
+	if (!object)
+		object = object_add(watch, mapping);
+	if (!object)
+		return NULL;
+	if (now_ns - object->seen_ns > KNOWN_NS)
+		read_object(watch, object, mapping, pid);
+	object->seen_ns = now_ns;
+	return object;
 }
 
 /* ---- one process ---- */
@@ -191,18 +215,18 @@ static bool wants_threads(struct otel_watch *watch, struct process *process, con
 		if (context.schema != THREAD_SCHEMA_OTHER)
 			return context.schema == THREAD_SCHEMA_TLS || is_named;
 	}
-	if (!process->has_told && err)
+	if (!process->has_warned && err)
 		messages_say(watch->options.messages, MESSAGE_WARNING, "otel",
 			     "process %u publishes a context that cannot be read: %s", process->pid,
 			     err == -ENOTSUP  ? "its version is not known"
 			     : err == -EPROTO ? "it is damaged"
 					      : process_reader_explain(err));
-	else if (!process->has_told)
+	else if (!process->has_warned)
 		messages_say(watch->options.messages, MESSAGE_WARNING, "otel",
 			     "process %u publishes the contexts of its threads as '%s', which txtrace does "
 			     "not read; it reads tlsdesc_v1_dev, tlsdesc_v1 and tls_v1",
 			     process->pid, context.schema_name);
-	process->has_told = true;
+	process->has_warned = true;
 	return false;
 }
 
@@ -218,20 +242,20 @@ static void stop_reading(const struct otel_watch *watch, struct process *process
 static void begin_reading(struct otel_watch *watch, struct process *process, const struct otel_process *found)
 {
 	if (bpf_map_update_elem(watch->options.processes_fd, &process->pid, found, BPF_ANY)) {
-		if (!process->has_told)
+		if (!process->has_warned)
 			messages_say(
 				watch->options.messages, MESSAGE_WARNING, "otel",
 				"the contexts of process %u are not read: more than %u processes publish "
 				"some",
 				process->pid, OTEL_PROCESS_MAX);
-		process->has_told = true;
+		process->has_warned = true;
 		return;
 	}
 	++*watch->options.generation;
 	process->is_read = true;
-	if (process->has_told)
+	if (process->has_found)
 		return;
-	process->has_told = true;
+	process->has_found = true;
 	watch->found_cnt++;
 	messages_say(watch->options.messages, MESSAGE_INFO, "otel",
 		     *process->service ? "process %u publishes the contexts of its threads, as service '%s'"
