@@ -182,29 +182,6 @@ wrong_usage() {
 	refused 'looks when a thread leaves' --sched off && refused 'cannot be used with --sample' --sample 1/2 && refused 'cannot be used with' --min-duration 1ms && refused 'cannot be used with' --label a && refused 'records no spans' --threads
 }
 
-# Nothing is made of what is no context; what is one later is seen; the program goes on as if nobody were there.
-hostile() { # hostile MODE
-	local contexts
-	"$recorder" --otel -o "$tmp/hostile.txtrace" -- "$programs/otel_hostile" "$1" >"$tmp/reported" 2>"$tmp/said" || fail "$1: ended with $?: $(cat "$tmp/said")" || return
-	grep -q '^done$' "$tmp/reported" || fail "$1: the program did not end well" || return
-	! grep -q $'\x1b' "$tmp/said" || fail "$1: an escape sequence comes through: $(cat -v "$tmp/said")" || return
-	[ "$(grep -c 'txtrace-bpf: process' "$tmp/said")" -le 2 ] || fail "$1: it says too much: $(cat "$tmp/said")" || return
-	contexts=$("$reader" export --format jsonl "$tmp/hostile.txtrace" 2>"$tmp/exported" | jq -r 'select(.name == "traceparent") | .value' | sort -u | tr '\n' ' ')
-	case $contexts in
-	*"-0000000000000006-"* | *"-0000000000000000-"*) fail "$1: $contexts" || return ;;
-	*"-000000000000000b-"*) ;;
-	*) fail "$1: the context that is one was not seen: $contexts; $(cat "$tmp/said")" || return ;;
-	esac
-	"$reader" verify "$tmp/hostile.txtrace" >"$tmp/verified" || fail "$1: $(cat "$tmp/verified")"
-}
-
-all_hostile() {
-	local mode
-	for mode in nowhere odd kernel self half long invalid torn flicker huge unmapped garbage version signature; do
-		hostile $mode || return
-	done
-}
-
 # What it runs next has another variable.
 execs() {
 	programs_cnt=2 records exec -f -- sh -c "\"$tmp/program\" --until \"$tmp/exec.1\"; exec \"$tmp/static\" --until \"$tmp/exec.2\"" || return
@@ -244,7 +221,6 @@ check "one that says so later, in other words" announced_late
 check "one that says nothing is not read unless it is named" unannounced
 check "another form is refused with a sentence" of_another_form
 check "in a child" child
-check "hostile programs" all_hostile
 check "in reports" in_reports
 check "joined with traces" joined
 check "wrong usage" wrong_usage
