@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -102,29 +101,41 @@ static inline void otel_put_attribute(struct otel_message *to, uint8_t field, co
 	otel_put(to, field, attribute.bytes, attribute.length);
 }
 
+static inline struct otel_header *otel_map_header(void)
+{
+	int fd = memfd_create("OTEL_CTX", MFD_CLOEXEC);
+	void *memory = fd >= 0 && !ftruncate(fd, 4096)
+			       ? mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+			       : MAP_FAILED;
+
+	if (fd >= 0)
+		close(fd);
+	if (memory == MAP_FAILED)
+		return NULL;
+	madvise(memory, 4096, MADV_DONTFORK);
+	return memory;
+}
+
 /*
  * The memory is made, or (header) what it says is replaced. schema NULL: nothing of threads. NULL: no memory.
  */
 static inline struct otel_header *otel_announce(struct otel_header *header, const char *service,
 						const char *schema)
 {
-	struct otel_message *message = calloc(1, sizeof(*message)), resource = { .length = 0 };
+	struct otel_message resource = { .length = 0 }, *message;
 	struct timespec time;
-	int fd = header ? -1 : memfd_create("OTEL_CTX", MFD_CLOEXEC);
 
+	header = header ? header : otel_map_header();
+	if (!header)
+		return NULL;
+	header->published_ns = 0;
+	__sync_synchronize();
+	message = (struct otel_message *)(header + 1); /* in the same memory */
+	message->length = 0;
 	otel_put_attribute(&resource, 1, "service.name", service);
 	otel_put(message, 1, resource.bytes, resource.length);
 	if (schema)
 		otel_put_attribute(message, 2, "threadlocal.schema_version", schema);
-	if (fd >= 0 && !ftruncate(fd, 4096))
-		header = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (!header || header == MAP_FAILED)
-		return NULL;
-	if (fd >= 0)
-		close(fd);
-	madvise(header, 4096, MADV_DONTFORK);
-	header->published_ns = 0;
-	__sync_synchronize();
 	header->message = message->bytes;
 	header->message_bytes = message->length;
 	header->version = 2;
