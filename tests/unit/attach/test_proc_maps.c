@@ -318,9 +318,35 @@ static int tear_down(void **state)
 	return rmdir(folder);
 }
 
+/* Memory with that name, in each of the ways in which kernels show it; the first one counts. */
+static void named_contexts(void **state)
+{
+	static const struct {
+		const char *line;
+		uint64_t start;
+	} lines[] = {
+		{ "7f0000001000-7f0000002000 rw-s 00000000 00:01 12   /memfd:OTEL_CTX (deleted)\n", 0x7f0000001000 },
+		{ "7f0000003000-7f0000004000 rw-p 00000000 00:00 0    [anon:OTEL_CTX]\n", 0x7f0000003000 },
+		{ "7f0000005000-7f0000006000 rw-s 00000000 00:01 13   [anon_shmem:OTEL_CTX]\n", 0x7f0000005000 },
+		{ "7f0000007000-7f0000008000 rw-s 00000000 00:01 14   /tmp/memfd:OTEL_CTX\n", 0 },
+		{ "7f0000007000-7f0000008000 rw-p 00000000 00:00 0    [anon:OTEL_CT]\n", 0 },
+		{ "OTEL_CTX\n[anon:OTEL_CTX]\n", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct proc_maps maps;
+
+		assert_int_equal(proc_maps_parse(&maps, lines[i].line, strlen(lines[i].line)), 0);
+		assert_int_equal(maps.otel_context, lines[i].start);
+		proc_maps_release(&maps);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(named_contexts),
 		cmocka_unit_test(each_line_with_a_file_is_a_mapping),
 		cmocka_unit_test(an_address_finds_its_mapping),
 		cmocka_unit_test(an_object_is_a_file_with_an_executable_mapping),
