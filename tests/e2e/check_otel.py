@@ -57,7 +57,7 @@ def main():
             continue
         off, on, before, after, unknown, stolen = sums[trace, span]
         slack = 250000 + off_most // 50
-        late = max(0, off - off_most)
+        late = max(0, off - off_least)  # a thread that was pushed off its CPU within a change has wide bounds
         total = [total[0] + off_least - unknown, total[1] + off]
         if off + unknown + slack < off_least and cut < cut_max:
             cut += 1

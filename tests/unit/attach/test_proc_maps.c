@@ -325,9 +325,11 @@ static void named_contexts(void **state)
 		const char *line;
 		uint64_t start;
 	} lines[] = {
-		{ "7f0000001000-7f0000002000 rw-s 00000000 00:01 12   /memfd:OTEL_CTX (deleted)\n", 0x7f0000001000 },
+		{ "7f0000001000-7f0000002000 rw-s 00000000 00:01 12   /memfd:OTEL_CTX (deleted)\n",
+		  0x7f0000001000 },
 		{ "7f0000003000-7f0000004000 rw-p 00000000 00:00 0    [anon:OTEL_CTX]\n", 0x7f0000003000 },
-		{ "7f0000005000-7f0000006000 rw-s 00000000 00:01 13   [anon_shmem:OTEL_CTX]\n", 0x7f0000005000 },
+		{ "7f0000005000-7f0000006000 rw-s 00000000 00:01 13   [anon_shmem:OTEL_CTX]\n",
+		  0x7f0000005000 },
 		{ "7f0000007000-7f0000008000 rw-s 00000000 00:01 14   /tmp/memfd:OTEL_CTX\n", 0 },
 		{ "7f0000007000-7f0000008000 rw-p 00000000 00:00 0    [anon:OTEL_CT]\n", 0 },
 		{ "OTEL_CTX\n[anon:OTEL_CTX]\n", 0 },
