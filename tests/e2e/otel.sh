@@ -86,11 +86,11 @@ many_threads() {
 
 # The recorder comes when it runs: of what was before the first look nothing is known, so of each thread an inner span and the one around it may be cut.
 attached() {
-	"$tmp/program" --transactions 800 >"$tmp/attached.out" &
+	"$tmp/program" --transactions 400 >"$tmp/attached.out" &
 	local pid=$!
 	"$recorder" -q --otel -o "$tmp/attached.txtrace" -p $pid || fail "ended with $?" || return
 	wait $pid
-	compare_otel "$tmp/attached.txtrace" "$tmp/attached.out" 3000 4
+	compare_otel "$tmp/attached.txtrace" "$tmp/attached.out" 1400 4
 }
 
 # Before the second thread of that number is there, what the ended one was in is forgotten.
