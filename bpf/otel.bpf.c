@@ -41,10 +41,10 @@ struct otel_thread {
 	uint64_t id; /* of its open span; 0: it is in no context */
 	uint64_t trace[2];
 	uint64_t span;
-	uint64_t failed_ns; /* its CPU time at the begin of the stay at whose end the first of these failed */
-	uint32_t fail_cnt;  /* reads, one after the other */
+	uint32_t fail_cnt;  /* reads that failed, one after the other */
 	uint32_t rest_cnt;  /* so many ends of stays it is not looked at */
-	uint64_t variable;  /* its address; 0: not known, or there are several */
+	uint64_t failed_ns; /* its CPU time at the begin of the stay at whose end the first of these failed */
+	uint64_t variable;  /* the address of the one that was looked at last; 0: none was found */
 	uint64_t generation; /* as long as that is the same */
 	uint64_t is_only;    /* there is no other one */
 };
@@ -101,7 +101,7 @@ static __always_inline bool find_block(uint64_t pointer, const struct otel_place
 	return true;
 }
 
-/* Of the module; address: of the variable, if the thread has it; else 0. */
+/* address: of the thread's variable at that place; 0: the thread has none there. */
 static __always_inline bool find_variable(uint64_t pointer, const struct otel_place *place, uint64_t *address)
 {
 	uint64_t base = pointer;
@@ -315,13 +315,9 @@ static __noinline int forget(struct task_struct *task, uint32_t tid)
 	return 0;
 }
 
-/* Where its variable was. */
-static __always_inline enum found look_again(struct task_struct *task, const struct otel_thread *thread,
-					     struct record *record)
+static __always_inline bool knows_variable(const struct otel_thread *thread)
 {
-	if (!thread->variable || thread->generation != otel_generation)
-		return FOUND_NOTHING;
-	return read_record(compat_thread_pointer(task), thread->variable, record);
+	return thread->variable && thread->generation == otel_generation;
 }
 
 /* thread: made if it is in a context, or if something is wrong. */
@@ -368,8 +364,11 @@ int on_otel_switch(uint64_t *ctx)
 		thread->rest_cnt--;
 		return 0;
 	}
-	found = thread ? look_again(prev, thread, &record) : FOUND_NOTHING;
-	if (found == FOUND_NOTHING && (!thread || !thread->is_only || thread->generation != otel_generation))
+	if (thread && knows_variable(thread))
+		found = read_record(compat_thread_pointer(prev), thread->variable, &record);
+	else
+		found = look_anew(prev, key, &thread, &record);
+	if (found == FOUND_NOTHING && thread && !thread->is_only)
 		found = look_anew(prev, key, &thread, &record);
 	if (thread && !is_same(thread, found, &record))
 		change(prev, thread, found, &record);

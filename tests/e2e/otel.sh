@@ -93,7 +93,6 @@ attached() {
 	compare_otel "$tmp/attached.txtrace" "$tmp/attached.out" 1400 4
 }
 
-# Before the second thread of that number is there, what the ended one was in is forgotten.
 said_once() {
 	[ "$(grep -c "$1" "$tmp/said")" = 1 ] || fail "not once: $(cat "$tmp/said")"
 }
@@ -147,6 +146,8 @@ in_reports() {
 	id=$(head -n 1 "$tmp/program.out" | cut -d ' ' -f 1)
 	"$reader" show --trace "$id" "$tmp/program.txtrace" >"$tmp/shown" 2>&1 || "$reader" show "$tmp/program.txtrace" "$id" >"$tmp/shown" 2>&1 || fail "$(cat "$tmp/shown")" || return
 	grep -q "$id" "$tmp/shown" && grep -q otel "$tmp/shown" || fail "$(cat "$tmp/shown")" || return
+	"$reader" export --format otlp-json -o "$tmp/program.json" "$tmp/program.txtrace" || return
+	diff <(cut -d ' ' -f 1,2 "$tmp/program.out" | sort) <(jq -r '.resourceSpans[].scopeSpans[].spans[] | select(.name == "otel") | .traceId + " " + .parentSpanId' "$tmp/program.json" | sort -u) >&2 || fail "an export has other traces or parents" || return
 	"$reader" verify "$tmp/program.txtrace" >"$tmp/verified" || fail "$(cat "$tmp/verified")"
 }
 

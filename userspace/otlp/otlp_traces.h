@@ -42,9 +42,9 @@ struct otlp_traces_added {
 };
 
 /*
- * Of each span with valid ids: what is to be added to it; added is empty at
- * first. NULL: the spans are only looked at. A result that is not 0 ends the
- * walk and is its result.
+ * Of each span: what is to be added to it; added is empty at first. Ids that are
+ * not valid are all 0. A result that is not 0 ends the walk and is its result;
+ * it is negative.
  */
 typedef int (*otlp_traces_visit)(void *context, const struct otlp_traces_span *span,
 				 struct otlp_traces_added *added);

@@ -320,15 +320,18 @@ static int see_scope(struct scan *scan, const struct word *name, void *context)
 	return each(scan, '{', '}', see_scope_member, context);
 }
 
+#define FOUND 1 /* what follows need not be looked at */
+
 static int see_resource(struct scan *scan, const struct word *name, void *context)
 {
 	struct word text;
 	int err = skip(scan, &text);
 
 	(void)context;
-	if (!err && is_word(name, "resource"))
-		scan->walk->process = otlp_walk_hash(text.bytes, text.length);
-	return err;
+	if (err || !is_word(name, "resource"))
+		return err;
+	scan->walk->process = otlp_walk_hash(text.bytes, text.length);
+	return FOUND;
 }
 
 static int see_process_member(struct scan *scan, const struct word *name, void *context)
@@ -346,7 +349,7 @@ static int see_process(struct scan *scan, const struct word *name, void *context
 	(void)name;
 	scan->walk->process = 0;
 	err = each(scan, '{', '}', see_resource, context);
-	if (err)
+	if (err < 0)
 		return err;
 	scan->at = begin;
 	return each(scan, '{', '}', see_process_member, context);

@@ -11,7 +11,7 @@
 #include "base/key_map.h"
 #include "base/saturating.h"
 
-#define DEPTH_MAX 1000	 /* of spans within each other: a hostile file may have loops */
+#define DEPTH_MAX 1000	 /* of spans within each other: what is above that gets nothing of those below */
 #define NEXT_NS 1000000u /* a stay that begins where the one before ended begins within that */
 
 struct interval {
@@ -33,7 +33,8 @@ struct node {
 	struct context_sums sums;
 	struct interval *intervals; /* of all stays that it has */
 	size_t interval_cnt;
-	size_t interval_room;
+	/* the number of the last stay that was for it or a span below it, as was the next or previous one */
+	size_t of_stay, of_next, of_previous;
 };
 
 struct stay {
@@ -68,6 +69,7 @@ struct context_join {
 	size_t stay_cnt;
 	size_t stay_room;
 	uint64_t context_cnt;
+	uint64_t known_cnt; /* of them: among the traces */
 };
 
 static void release_node(void *value)
@@ -244,6 +246,7 @@ int context_join_span(struct context_join *join, const struct context_span *span
 	if (node->is_known)
 		return 0;
 	node->is_known = true;
+	join->known_cnt += node->has_stays;
 	memcpy(node->parent_id, span->parent_id, sizeof(node->parent_id));
 	node->process = span->process;
 	node->begin_ns = span->begin_ns;
@@ -268,25 +271,17 @@ static struct node *parent_of(const struct context_join *join, struct node *node
 	return node->parent;
 }
 
-/* Whether the stay with that number, if there is one, was for the span or one below it. */
-static bool is_below(const struct context_join *join, size_t number, const struct node *top)
+/* Whom the stay with that number was for; NULL: there is none. */
+static struct node *node_of(const struct context_join *join, size_t number)
 {
-	struct node *node = number ? join->stays[number - 1].node : NULL;
-
-	for (int depth = 0; node && depth < DEPTH_MAX; depth++) {
-		if (node == top)
-			return true;
-		node = parent_of(join, node);
-	}
-	return false;
+	return number ? join->stays[number - 1].node : NULL;
 }
 
-static int add_to(const struct context_join *join, const struct stay *stay, struct node *node)
+static int add_to(const struct stay *stay, size_t number, struct node *node)
 {
-	struct interval *grown = array_grow(node->intervals, &node->interval_room, node->interval_cnt,
-					    sizeof(*grown));
+	struct interval *grown = array_grow_unnoted(node->intervals, node->interval_cnt, sizeof(*grown));
 	struct txtrace_ledger *ledger = &node->sums.ledger;
-	uint64_t after_ns = is_below(join, stay->next, node) ? 0 : stay->after_ns;
+	uint64_t after_ns = node->of_next == number ? 0 : stay->after_ns;
 
 	if (!grown)
 		return -ENOMEM;
@@ -296,7 +291,7 @@ static int add_to(const struct context_join *join, const struct stay *stay, stru
 		after_ns = stay->ledger.on_cpu_ns;
 	increase(&ledger->on_cpu_ns, stay->ledger.on_cpu_ns - after_ns);
 	increase(&node->sums.between_ns, after_ns);
-	if (!is_below(join, stay->previous, node))
+	if (node->of_previous != number)
 		increase(&node->sums.between_ns, stay->before_ns);
 	increase(&ledger->runnable_ns, stay->ledger.runnable_ns);
 	for (int reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++)
@@ -336,18 +331,36 @@ static uint64_t detached_ns(const struct node *node)
 	return free_ns + (at_ns < node->end_ns ? node->end_ns - at_ns : 0);
 }
 
+/* Nothing counts twice, also where a hostile file has spans above each other in a circle. */
+static int add_stay_to_all(struct context_join *join, size_t number)
+{
+	const struct stay *stay = &join->stays[number - 1];
+	struct node *node = node_of(join, stay->next);
+
+	for (int depth = 0; node && node->of_next != number && depth < DEPTH_MAX; depth++) {
+		node->of_next = number;
+		node = parent_of(join, node);
+	}
+	node = node_of(join, stay->previous);
+	for (int depth = 0; node && node->of_previous != number && depth < DEPTH_MAX; depth++) {
+		node->of_previous = number;
+		node = parent_of(join, node);
+	}
+	node = stay->node;
+	for (int depth = 0; node && node->of_stay != number && depth < DEPTH_MAX; depth++) {
+		node->of_stay = number;
+		if (add_to(stay, number, node))
+			return -ENOMEM;
+		node = parent_of(join, node);
+	}
+	return 0;
+}
+
 int context_join_sum(struct context_join *join)
 {
-	for (size_t i = 0; i < join->stay_cnt; i++) {
-		const struct stay *stay = &join->stays[i];
-		struct node *node = stay->node;
-
-		for (int depth = 0; node && depth < DEPTH_MAX; depth++) {
-			if (add_to(join, stay, node))
-				return -ENOMEM;
-			node = parent_of(join, node);
-		}
-	}
+	for (size_t number = 1; number <= join->stay_cnt; number++)
+		if (add_stay_to_all(join, number))
+			return -ENOMEM;
 	return 0;
 }
 
@@ -371,26 +384,11 @@ bool context_join_get(const struct context_join *join, const struct context_span
 	return true;
 }
 
-static uint64_t count_unknown(const struct context_join *join)
-{
-	uint64_t cnt = 0;
-
-	for (size_t i = 0; i < join->stay_cnt; i++) {
-		struct node *node = join->stays[i].node;
-
-		cnt += !node->is_known && node->has_stays;
-		node->has_stays &= node->is_known;
-	}
-	for (size_t i = 0; i < join->stay_cnt; i++)
-		join->stays[i].node->has_stays = true;
-	return cnt;
-}
-
 void context_join_stats(const struct context_join *join, struct context_join_stats *stats)
 {
 	*stats = (struct context_join_stats){
 		.stay_cnt = join->stay_cnt,
 		.context_cnt = join->context_cnt,
-		.unknown_cnt = count_unknown(join),
+		.unknown_cnt = join->context_cnt - join->known_cnt,
 	};
 }

@@ -10,8 +10,8 @@
  *	for each of them once more: if (context_join_get(join, &span, &sums)) …
  *
  * A span has what was done for it and for the spans below it of the same
- * process. Memory: some 200 bytes for each stay of the log, and for each span
- * whose trace is in the log.
+ * process. Memory: some 250 bytes for each stay of the log, 500 for each span
+ * whose trace is in the log, and 16 for each stay in each span above its own.
  */
 #ifndef CONTEXT_JOIN_H
 #define CONTEXT_JOIN_H

@@ -129,8 +129,8 @@ static int parse(struct proc_maps *maps, char *text)
 	while ((line = strsep(&text, "\n"))) {
 		struct proc_mapping mapping;
 
-		if (!maps->otel_context)
-			is_context(line, &maps->otel_context);
+		if (!maps->otel_context && !is_context(line, &maps->otel_context))
+			maps->otel_context = 0;
 		if (parse_line(line, &mapping) && maps_add(maps, &mapping)) {
 			proc_maps_release(maps);
 			return -ENOMEM;

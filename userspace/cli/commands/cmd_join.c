@@ -270,16 +270,17 @@ static int tell(const struct joining *joining)
 	char spans[UNITS_SIZE], joined[UNITS_SIZE], cnt[UNITS_SIZE];
 
 	context_join_stats(joining->join, &stats);
-	cli_warn(joining->cli, "%s of %s spans have got a ledger",
+	cli_warn(joining->cli, "added the ledger to %s of %s spans",
 		 units_format_count(joined, joining->joined_cnt),
 		 units_format_count(spans, joining->span_cnt));
 	if (joining->own_cnt)
-		cli_warn(joining->cli, "%s spans have attributes of txtrace already, and stay as they are",
+		cli_warn(joining->cli, "spans that have attributes of txtrace already, left as they are: %s",
 			 units_format_count(cnt, joining->own_cnt));
 	if (stats.unknown_cnt)
 		cli_warn(joining->cli,
-			 "%s spans of the log are not among the traces: not sampled, not exported yet, or in "
-			 "another file",
+			 "spans in the log that are not in the traces: %s (not sampled, not exported yet, or "
+			 "in "
+			 "another file)",
 			 units_format_count(cnt, stats.unknown_cnt));
 	if (!stats.stay_cnt)
 		cli_warn(joining->cli,

@@ -242,7 +242,6 @@ static void print_refused(const struct recorder_result *result, const struct mes
 			      units_format_count(beyond, beyond_cnt));
 }
 
-/* What should never be, and what the user can do about the rest. */
 /* Of --otel. */
 static void print_contexts(const struct recorder_result *result, const struct messages *messages)
 {
@@ -253,15 +252,16 @@ static void print_contexts(const struct recorder_result *result, const struct me
 			     (unsigned long long)result->otel_full_cnt, OTEL_THREAD_MAX, OTEL_PROCESS_MAX);
 	if (result->otel_fail_cnt)
 		messages_say(messages, MESSAGE_WARNING, "otel",
-			     "%llu looks at a thread's context found what is none; what the thread did then "
-			     "belongs to no span",
+			     "%llu times the context of a thread could not be read or was not valid; what "
+			     "the thread did then belongs to no span",
 			     (unsigned long long)result->otel_fail_cnt);
 	if (!result->site_cnt && !result->otel_cnt)
 		messages_say(messages, MESSAGE_WARNING, "otel",
-			     "no process has published the contexts of its threads: its tracer has to "
-			     "support OTEP 4947, and may need an option to do so");
+			     "no process published the contexts of its threads; a tracer has to support "
+			     "OTEP 4947, and may need an option for it");
 }
 
+/* What should never be, and what the user can do about the rest. */
 static void print_doubts(const struct recorder_result *result, const struct record_options *options,
 			 const struct messages *messages)
 {
