@@ -515,6 +515,12 @@ static int open_otel(struct recorder *recorder, struct error *error)
 	return -ENOMEM;
 }
 
+static void looked(void *context, uint32_t pid)
+{
+	recorder_look_at_code(context, pid);
+	recorder_look_at_contexts(context, pid);
+}
+
 static int open_attach(struct recorder *recorder, struct error *error)
 {
 	const struct target_rules *rules = &recorder->options->targets;
@@ -541,7 +547,7 @@ static int open_attach(struct recorder *recorder, struct error *error)
 		.is_any = rules->is_any,
 		.is_quick = options.is_every_process,
 		.may_rest = !rules->exe_cnt,
-		.looked = recorder_look_at_code,
+		.looked = looked,
 		.context = recorder,
 	};
 	int err;
@@ -605,9 +611,7 @@ static void look_at_code(void *context, const struct traced_process *process)
 
 static void look_at_contexts(void *context, const struct traced_process *process)
 {
-	const struct recorder *recorder = context;
-
-	otel_watch_look(recorder->otel, process->pid);
+	recorder_look_at_contexts(context, process->pid);
 }
 
 /*
@@ -701,8 +705,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	kernel_side_record(recorder->kernel);
 	capture_read_clocks(&recorder->begin_ns, &recorder->begin_realtime_ns);
 	cost_watch_begin(recorder->cost_watch, recorder->begin_ns);
-	if (recorder->otel)
-		target_set_each(recorder->targets, look_at_contexts, recorder);
+	target_set_each(recorder->targets, look_at_contexts, recorder);
 	if (options->command)
 		target_resume(target_set_named(recorder->targets, 0));
 	target_set_each(recorder->targets, look_at_code, recorder);

@@ -282,6 +282,12 @@ void recorder_look_at_code(void *context, uint32_t pid)
 
 	if (recorder->stacks)
 		code_stacks_look(recorder->stacks, pid);
+}
+
+void recorder_look_at_contexts(void *context, uint32_t pid)
+{
+	const struct recorder *recorder = context;
+
 	if (recorder->otel)
 		otel_watch_look(recorder->otel, pid);
 }

@@ -145,6 +145,8 @@ void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summa
 
 /* What a target has mapped, for the names of their code. */
 void recorder_look_at_code(void *recorder, uint32_t pid);
+/* Whether, and where, its threads publish contexts: with --otel. */
+void recorder_look_at_contexts(void *recorder, uint32_t pid);
 
 /* At the end: a signal asks to stop again. */
 bool recorder_is_hurried(struct recorder *recorder);

@@ -26,6 +26,7 @@ static void try_kernel_side(struct system_facts *facts, const struct record_opti
 		.choices = &options->choices,
 		.sched = options->sched,
 		.has_foreign = foreign_spans_are_wanted(options) && foreign_spans_can_be(&facts->features),
+		.has_otel = options->wants_otel && facts->features.has_task_storage,
 	};
 	struct kernel_side *side = NULL;
 	struct ring_set *set = NULL;
