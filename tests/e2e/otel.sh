@@ -69,6 +69,14 @@ in_library() {
 		build "$1.loaded" "$2" -DLOADED && writes_once_seen "$1.loaded" --library "$tmp/lib$1.so"
 }
 
+# Nothing is guessed.
+unknown_place() {
+	library unknown gcc -ftls-model=local-dynamic && build unknown gcc -DLOADED || return
+	"$recorder" --otel -o "$tmp/unknown.txtrace" -- "$tmp/unknown" --transactions 50 --library "$tmp/libunknown.so" >"$tmp/reported" 2>"$tmp/said" || fail "$(cat "$tmp/said")" || return
+	said_once 'cannot find where' || return
+	! "$reader" export --format jsonl "$tmp/unknown.txtrace" | grep -q '"label":"otel"' || fail "it has contexts"
+}
+
 # After a hundred other libraries with such variables: the number of this one's is high, and threads have an old list until they use it.
 many_libraries() {
 	printf '__thread long some; long *get(void); long *get(void) { return &some; }\n' >"$tmp/some.c"
@@ -203,6 +211,8 @@ compiled() {
 	check "in a static program" in_program static gcc -static
 	check "in a static program that is moved" in_program static-pie gcc -static-pie
 	check "in libraries: by module" in_library module gcc
+	check "in libraries: protected" in_library protected gcc -DPROTECTED
+	check "in libraries: where no relocation names it" unknown_place
 	check "in libraries: by descriptors" in_library descriptor gcc -mtls-dialect=gnu2
 	check "in libraries: at a fixed distance" in_library initial gcc -ftls-model=initial-exec
 	if command -v musl-gcc >/dev/null; then

@@ -2,7 +2,11 @@
 /* The variable of otel_writer.c, in a library. The others are there so that it is not the first one. */
 struct otel_record;
 
+#ifdef PROTECTED
+#define SHARED __attribute__((visibility("protected")))
+#else
 #define SHARED __attribute__((visibility("default")))
+#endif
 
 static __thread long before[5];
 SHARED __thread struct otel_record *otel_thread_ctx_v1;

@@ -160,6 +160,7 @@ struct look {
 	pid_t maps_pid;
 	struct otel_process found;
 	bool is_incomplete; /* a place may be known later */
+	bool has_unknown;   /* a variable is there, and nothing says where */
 };
 
 /* By what it is called: libc.so.6, or libc-2.31.so before 2.34. */
@@ -191,6 +192,7 @@ static int look_at_object(void *context, const struct proc_mapping *mapping)
 	err = thread_place_find(&look->found.places[look->found.place_cnt], &object->tls, &look->source);
 	look->found.place_cnt += !err;
 	look->is_incomplete |= err == -EAGAIN;
+	look->has_unknown |= err == -ENOTSUP;
 	return 0;
 }
 
@@ -281,6 +283,13 @@ static void look_at(struct otel_watch *watch, struct process *process, const str
 	else
 		stop_reading(watch, process);
 	process->is_incomplete = look.is_incomplete;
+	if (look.has_unknown && !look.found.place_cnt && !process->has_warned) {
+		process->has_warned = true;
+		messages_say(watch->options.messages, MESSAGE_WARNING, "otel",
+			     "process %u publishes the contexts of its threads, and txtrace cannot find "
+			     "where: no relocation names the variable of its library",
+			     process->pid);
+	}
 	proc_maps_release(&maps);
 }
 
