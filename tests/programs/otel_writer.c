@@ -10,6 +10,7 @@
  *	--announce SCHEMA     the process says that its threads publish in that form; '-': nothing of threads
  *	--again SCHEMA        and says so after a second instead
  *	--until FILE          it waits until that is there, before the threads begin
+ *	--before FILE         until that is there, the threads have other transactions: "before TRACE"
  *	--fork                it is a child that does all that but for --announce
  *
  * Odd threads keep one record, even ones swap two. With -DELSEWHERE the variable is in another file that it
@@ -23,6 +24,8 @@
 #include <unistd.h>
 
 #include "otel_context.h"
+
+#define BEFORE (1ul << 50) /* in the number of a trace */
 
 #if !defined(ELSEWHERE) && !defined(LOADED)
 __attribute__((visibility("default"))) __thread struct otel_record *otel_thread_ctx_v1;
@@ -43,6 +46,7 @@ struct otel_record **otel_variable(void)
 #endif
 
 static int transaction_cnt = 20;
+static const char *before_path;
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -128,6 +132,10 @@ static void work_us(uint64_t us)
 
 static void print(uint64_t trace, uint64_t span, const struct account *account)
 {
+	if (trace & BEFORE) {
+		printf("before abababababababab%016lx %016lx\n", trace, span);
+		return;
+	}
 	printf("abababababababab%016lx %016lx %lu %lu %lu %lu\n", trace, span, account->off_ns[0],
 	       account->off_ns[1], account->on_ns[0], account->on_ns[1]);
 }
@@ -157,6 +165,8 @@ static void *run(void *context)
 {
 	struct writer *writer = context;
 
+	for (uint64_t i = 1; before_path && access(before_path, F_OK); i++)
+		transact(writer, BEFORE | writer->number << 32 | i);
 	for (int i = 0; i < transaction_cnt; i++)
 		transact(writer, writer->number << 32 | (uint64_t)(i + 1));
 	return NULL;
@@ -192,6 +202,8 @@ static int parse(struct options *options, int argc, char **argv)
 			options->later_schema = value;
 		else if (!strcmp(argv[i], "--until"))
 			options->until = value;
+		else if (!strcmp(argv[i], "--before"))
+			before_path = value;
 		else
 			return -1;
 		i++;

@@ -65,7 +65,6 @@ struct joining {
 	const char *log_path;
 	const char *traces_path;
 	struct context_join *join;
-	int64_t to_log_ns; /* from Unix time to the log's clock */
 	char capture[33];
 	struct text traces;
 	struct text out;
@@ -86,11 +85,12 @@ static int read_log(struct joining *joining, char *path)
 
 	if (status)
 		return status;
-	joining->to_log_ns = (int64_t)(input.info.start_monotonic_ns - input.info.start_realtime_ns);
+	joining->join = context_join_new(input.info.start_realtime_ns);
+	err = joining->join ? 0 : -ENOMEM;
 	for (size_t i = 0; i < sizeof(input.capture_id); i++)
 		snprintf(joining->capture + 2 * i, 3, "%02x", input.capture_id[i]);
 	while (!err && log_input_next(&input, &record))
-		err = context_join_record(joining->join, &record);
+		err = context_join_record(joining->join, &record, (int64_t)txtrace_log_realtime_ns(input.log, 0));
 	status = log_input_close(&input);
 	return err ? cli_fail(joining->cli, "not enough memory for '%s'", path) : status;
 }
@@ -119,12 +119,12 @@ static int read_traces(struct joining *joining)
 
 /* ---- joining ---- */
 
-static struct context_span context_of(const struct joining *joining, const struct otlp_traces_span *span)
+static struct context_span context_of(const struct otlp_traces_span *span)
 {
 	struct context_span context = {
 		.process = span->process,
-		.begin_ns = span->begin_ns + (uint64_t)joining->to_log_ns,
-		.end_ns = span->end_ns + (uint64_t)joining->to_log_ns,
+		.begin_ns = span->begin_ns,
+		.end_ns = span->end_ns,
 	};
 
 	memcpy(context.trace_id, span->trace_id, sizeof(context.trace_id));
@@ -145,7 +145,7 @@ static void show_progress(struct joining *joining, size_t offset, bool is_first)
 static int see_span(void *context, const struct otlp_traces_span *span, struct otlp_traces_added *added)
 {
 	struct joining *joining = context;
-	const struct context_span wanted = context_of(joining, span);
+	const struct context_span wanted = context_of(span);
 
 	(void)added;
 	show_progress(joining, span->offset, true);
@@ -168,12 +168,14 @@ static void add_if_any(struct otlp_traces_added *added, const char *name, uint64
 static int add_sums(void *context, const struct otlp_traces_span *span, struct otlp_traces_added *added)
 {
 	struct joining *joining = context;
-	const struct context_span wanted = context_of(joining, span);
+	const struct context_span wanted = context_of(span);
 	struct context_sums sums;
+	int found;
 
 	show_progress(joining, span->offset, false);
-	if (!context_join_get(joining->join, &wanted, &sums))
-		return 0;
+	found = context_join_get(joining->join, &wanted, &sums);
+	if (found <= 0)
+		return found;
 	if (span->has_own) {
 		joining->own_cnt++;
 		return 0;
@@ -210,8 +212,6 @@ static int join_all(struct joining *joining)
 	progress_init(&joining->progress, joining->cli, true);
 	err = otlp_traces_walk(bytes, length, see_span, joining, NULL, &offset);
 
-	if (!err)
-		err = context_join_sum(joining->join);
 	if (!err)
 		err = otlp_traces_walk(bytes, length, add_sums, joining, &joining->out, &offset);
 	if (err == -EBADMSG)
@@ -322,9 +322,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	for (int reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++)
 		snprintf(joining.names[reason], sizeof(joining.names[reason]), "txtrace.blocked.%s_ns",
 			 txtrace_block_reason_name(reason));
-	joining.join = context_join_new();
-	status = joining.join ? run_join(&joining, &values, result.operands[0])
-			      : cli_fail(cli, "not enough memory");
+	status = run_join(&joining, &values, result.operands[0]);
 	context_join_free(joining.join);
 	text_release(&joining.traces);
 	text_release(&joining.out);
