@@ -20,7 +20,7 @@
 	TAKE(stop_daemon) TAKE(run) TAKE(get_daemon_info) TAKE(get_timeout) TAKE(get_connection_info) \
 		TAKE(lookup_connection_value) TAKE(create_response_from_buffer)                       \
 			TAKE(create_response_from_fd) TAKE(add_response_header) TAKE(queue_response)  \
-				TAKE(destroy_response)
+				TAKE(destroy_response) TAKE(get_connection_values)
 
 struct http_library {
 #define HTTP_LIBRARY_POINTER(name) __typeof__(&MHD_##name) name;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <zlib.h>
 
 #include "base/curl_library.h"
@@ -32,7 +33,7 @@ struct otlp_client {
 	const atomic_bool *is_stopped;
 	struct curl_library curl;
 	CURL *handle;
-	struct curl_slist *headers;
+	struct curl_slist *headers; /* of the request */
 	z_stream zip;
 	bool has_zip;
 	struct text zipped;
@@ -162,14 +163,20 @@ static enum otlp_outcome outcome_of(long status)
 	}
 }
 
-static void take_status(const struct otlp_client *client, struct otlp_answer *answer)
+static bool is_json(const struct otlp_request *request)
+{
+	return strncmp(request->type, OTLP_TYPE_JSON, strlen(OTLP_TYPE_JSON)) == 0;
+}
+
+static void take_status(const struct otlp_client *client, const struct otlp_request *request,
+			struct otlp_answer *answer)
 {
 	curl_off_t wait_s = 0;
 	long status = 0;
 
 	client->curl.easy_getinfo(client->handle, CURLINFO_RESPONSE_CODE, &status);
 	answer->outcome = outcome_of(status);
-	if (answer->outcome == OTLP_TAKEN && client->endpoint->is_json)
+	if (answer->outcome == OTLP_TAKEN && is_json(request))
 		read_partial_success_json(text_string(&client->answer), answer);
 	else if (answer->outcome == OTLP_TAKEN)
 		read_partial_success(&client->answer, answer);
@@ -257,34 +264,7 @@ static bool compress_body(struct otlp_client *client, const char *bytes, size_t 
 	return status == Z_STREAM_END && !zipped->err;
 }
 
-void otlp_client_send(struct otlp_client *client, const char *bytes, size_t length,
-		      struct otlp_answer *answer)
-{
-	const struct curl_library *curl = &client->curl;
-	CURLcode code;
-
-	*answer = (struct otlp_answer){ .outcome = OTLP_REFUSED };
-	if (client->has_zip) {
-		if (!compress_body(client, bytes, length)) {
-			error_set(&answer->reason, "not enough memory");
-			return;
-		}
-		bytes = client->zipped.bytes;
-		length = client->zipped.length;
-	}
-	text_clear(&client->answer);
-	client->answer_length = 0;
-	client->complaint[0] = '\0';
-	curl->easy_setopt(client->handle, CURLOPT_POSTFIELDS, bytes);
-	curl->easy_setopt(client->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
-	code = curl->easy_perform(client->handle);
-	if (code == CURLE_OK)
-		take_status(client, answer);
-	else
-		take_failure(client, code, answer);
-}
-
-/* ---- opening ---- */
+/* ---- what is sent ---- */
 
 static bool add_header(struct otlp_client *client, const char *line)
 {
@@ -295,19 +275,89 @@ static bool add_header(struct otlp_client *client, const char *line)
 	return longer;
 }
 
+/* What the endpoint says itself comes instead of what the request says. */
+static bool is_replaced(const struct otlp_endpoint *endpoint, const char *line)
+{
+	size_t length = strcspn(line, ":") + 1;
+
+	for (char **header = endpoint->headers; header && *header; header++)
+		if (strncasecmp(*header, line, length) == 0)
+			return true;
+	return false;
+}
+
 /* No "Expect: 100-continue", which takes a round trip. */
-static bool add_headers(struct otlp_client *client)
+static bool add_headers(struct otlp_client *client, const struct otlp_request *request)
 {
 	const struct otlp_endpoint *endpoint = client->endpoint;
-	bool is_fine = add_header(client, "Expect:") &&
-		       add_header(client, endpoint->is_json ? "Content-Type: application/json"
-							    : "Content-Type: application/x-protobuf") &&
-		       (!endpoint->is_gzip || add_header(client, "Content-Encoding: gzip"));
+	char type[128];
+	bool is_fine;
 
+	snprintf(type, sizeof(type), "Content-Type: %s", request->type);
+	is_fine = add_header(client, "Expect:") && add_header(client, type) &&
+		  (!request->is_packed || add_header(client, "Content-Encoding: gzip"));
+	for (const char *const *header = request->headers; header && *header && is_fine; header++)
+		is_fine = is_replaced(endpoint, *header) || add_header(client, *header);
 	for (char **header = endpoint->headers; header && *header && is_fine; header++)
 		is_fine = add_header(client, *header);
 	return is_fine;
 }
+
+static bool set_url(struct otlp_client *client, const struct otlp_request *request)
+{
+	struct text url = { 0 };
+
+	if (!request->path)
+		return client->curl.easy_setopt(client->handle, CURLOPT_URL, client->endpoint->url) == CURLE_OK;
+	text_append(&url, client->endpoint->base);
+	text_append(&url, request->path);
+	if (!url.err && client->curl.easy_setopt(client->handle, CURLOPT_URL, text_string(&url)) != CURLE_OK)
+		url.err = -ENOMEM;
+	text_release(&url);
+	return !url.err;
+}
+
+/* false: no memory. */
+static bool set_request(struct otlp_client *client, const struct otlp_request *request)
+{
+	const char *bytes = request->bytes;
+	size_t length = request->length;
+
+	if (request->is_packed) {
+		if (!compress_body(client, bytes, length))
+			return false;
+		bytes = client->zipped.bytes;
+		length = client->zipped.length;
+	}
+	client->curl.easy_setopt(client->handle, CURLOPT_POSTFIELDS, bytes);
+	client->curl.easy_setopt(client->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
+	client->curl.slist_free_all(client->headers);
+	client->headers = NULL;
+	return add_headers(client, request) && set_url(client, request) &&
+	       client->curl.easy_setopt(client->handle, CURLOPT_HTTPHEADER, client->headers) == CURLE_OK;
+}
+
+void otlp_client_send(struct otlp_client *client, const struct otlp_request *request,
+		      struct otlp_answer *answer)
+{
+	CURLcode code;
+
+	*answer = (struct otlp_answer){ .outcome = OTLP_REFUSED };
+	if (!set_request(client, request)) {
+		error_set(&answer->reason, "not enough memory");
+		return;
+	}
+	text_clear(&client->answer);
+	client->answer_length = 0;
+	client->complaint[0] = '\0';
+	code = client->curl.easy_perform(client->handle);
+	if (code == CURLE_OK)
+		take_status(client, request, answer);
+	else
+		take_failure(client, code, answer);
+}
+
+/* ---- opening ---- */
 
 static void set_file(const struct otlp_client *client, CURLoption option, const char *path)
 {
@@ -323,10 +373,8 @@ static void set_up(struct otlp_client *client)
 	CURL *handle = client->handle;
 	long timeout_ms = (long)endpoint->timeout_ms;
 
-	curl->easy_setopt(handle, CURLOPT_URL, endpoint->url);
 	curl->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
 	curl->easy_setopt(handle, CURLOPT_POST, 1L);
-	curl->easy_setopt(handle, CURLOPT_HTTPHEADER, client->headers);
 	curl->easy_setopt(handle, CURLOPT_USERAGENT, "OTel-OTLP-Exporter-txtrace/" TXTRACE_VERSION);
 	curl->easy_setopt(handle, CURLOPT_ERRORBUFFER, client->complaint);
 	curl->easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS,
@@ -351,12 +399,9 @@ static int open_with(struct otlp_client *client, struct error *error)
 			  why ? why : "it can't be set up");
 		return -ENOSYS;
 	}
-	client->has_zip = client->endpoint->is_gzip &&
-			  deflateInit2(&client->zip, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
+	client->has_zip = deflateInit2(&client->zip, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
 				       Z_DEFAULT_STRATEGY) == Z_OK;
-	client->handle = client->has_zip == client->endpoint->is_gzip && add_headers(client)
-				 ? client->curl.easy_init()
-				 : NULL;
+	client->handle = client->has_zip ? client->curl.easy_init() : NULL;
 	if (!client->handle) {
 		error_set(error, "not enough memory");
 		return -ENOMEM;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sends messages of OTLP over HTTP, one at a time. What may be tried again and
+ * Sends requests of OTLP over HTTP, one at a time. What may be tried again and
  * what may not is decided by OTLP's rules.
  */
 #ifndef OTLP_CLIENT_H
@@ -25,6 +25,20 @@ enum otlp_outcome {
 	OTLP_STOPPED = 5,
 };
 
+#define OTLP_TYPE_PROTOBUF "application/x-protobuf"
+#define OTLP_TYPE_JSON "application/json"
+
+struct otlp_request {
+	const char *bytes; /* TracesData, or whatever the path is for */
+	size_t length;
+	uint32_t span_cnt; /* 0: these are no traces, or not known to be */
+	const char *type;  /* of the bytes: OTLP_TYPE_… or another one */
+	bool is_packed;	   /* they are to be sent in gzip's format */
+	const char *path;  /* behind endpoint->base, as "/v1/metrics"; NULL: that of traces */
+	/* "Name: value", NULL-terminated, which come with those of the endpoint; NULL: none */
+	const char *const *headers;
+};
+
 struct otlp_answer {
 	enum otlp_outcome outcome;
 	uint64_t wait_ms;      /* AGAIN: what the receiver asks for; 0: nothing */
@@ -39,7 +53,7 @@ int otlp_client_open(struct otlp_client **client, const struct otlp_endpoint *en
 void otlp_client_close(struct otlp_client *client); /* NULL is allowed */
 
 /* is_stopped is looked at while it waits for an answer, about once a second. */
-void otlp_client_send(struct otlp_client *client, const char *bytes, size_t length,
+void otlp_client_send(struct otlp_client *client, const struct otlp_request *request,
 		      struct otlp_answer *answer);
 
 #endif

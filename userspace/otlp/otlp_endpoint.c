@@ -276,6 +276,18 @@ static const char *host_of(const char *url)
 	return *host && !strchr("/?#", *host) ? host : NULL;
 }
 
+/* What is behind the path of traces may be a key, which is for traces alone. false: no memory. */
+static bool find_base(struct otlp_endpoint *endpoint)
+{
+	size_t length = strlen(endpoint->url);
+
+	if (length <= strlen(TRACES_PATH) ||
+	    strcmp(endpoint->url + length - strlen(TRACES_PATH), TRACES_PATH) != 0)
+		return true;
+	endpoint->base = strndup(endpoint->url, length - strlen(TRACES_PATH));
+	return endpoint->base;
+}
+
 /* is_base: the path of traces is added to it. */
 static int take_url(struct otlp_endpoint *endpoint, const char *url, bool is_base)
 {
@@ -310,7 +322,7 @@ static int take_url(struct otlp_endpoint *endpoint, const char *url, bool is_bas
 	endpoint->url = whole.err ? NULL : whole.bytes;
 	if (whole.err)
 		text_release(&whole);
-	return endpoint->url && endpoint->place ? 0 : -ENOMEM;
+	return endpoint->url && endpoint->place && find_base(endpoint) ? 0 : -ENOMEM;
 }
 
 static int read_url(struct otlp_endpoint *endpoint, const char *given, struct error *error)
@@ -361,6 +373,7 @@ void otlp_endpoint_release(struct otlp_endpoint *endpoint)
 		free(*header);
 	free(endpoint->headers);
 	free(endpoint->url);
+	free(endpoint->base);
 	free(endpoint->place);
 	*endpoint = (struct otlp_endpoint){ 0 };
 }

@@ -15,7 +15,8 @@
 #define OTLP_ENDPOINT_ENV "env" /* instead of a URL: what the environment says */
 
 struct otlp_endpoint {
-	char *url;   /* of the request */
+	char *url;   /* to which traces are sent */
+	char *base;  /* to which a path is added for what is not traces; NULL: it is not known */
 	char *place; /* "host:port": for messages */
 	bool is_json;
 	bool is_gzip;

@@ -22,9 +22,8 @@
 
 struct message {
 	struct message *next;
-	uint32_t span_cnt;
-	size_t length;
-	char bytes[];
+	struct otlp_request request; /* all that it has is behind it */
+	size_t size;		     /* of all */
 };
 
 struct otlp_sender {
@@ -90,13 +89,16 @@ static void keep_sentence(struct otlp_sender *sender, const char *format, const 
 	pthread_mutex_unlock(&sender->lock);
 }
 
-static void count_taken(struct otlp_sender *sender, uint32_t span_cnt, const struct otlp_answer *answer)
+static void count_taken(struct otlp_sender *sender, const struct otlp_request *request,
+			const struct otlp_answer *answer)
 {
+	uint32_t span_cnt = request->span_cnt;
 	uint64_t rejected_cnt = answer->rejected_cnt < span_cnt ? answer->rejected_cnt : span_cnt;
 
 	pthread_mutex_lock(&sender->lock);
 	sender->totals.sent_cnt += span_cnt - rejected_cnt;
 	sender->totals.rejected_cnt += rejected_cnt;
+	sender->totals.other_sent_cnt += span_cnt == 0;
 	if (*answer->reason.text && !*sender->totals.reason.text) {
 		sender->totals.reason = answer->reason;
 		error_set(&sender->sentence, "%s: %s", sender->options.endpoint->place, answer->reason.text);
@@ -107,24 +109,27 @@ static void count_taken(struct otlp_sender *sender, uint32_t span_cnt, const str
 	sender->is_troubled = false;
 }
 
-static void count_dropped(struct otlp_sender *sender, uint64_t span_cnt, const struct error *reason)
+static void count_dropped(struct otlp_sender *sender, const struct otlp_request *request,
+			  const struct error *reason)
 {
-	sender->totals.dropped_cnt += span_cnt;
+	sender->totals.dropped_cnt += request->span_cnt;
+	sender->totals.other_dropped_cnt += request->span_cnt == 0;
 	if (!*sender->totals.reason.text)
 		sender->totals.reason = *reason;
 }
 
 /* The message is not sent; and the queue ends with it, if that is so wanted. */
-static void drop(struct otlp_sender *sender, uint32_t span_cnt, const struct otlp_answer *answer)
+static void drop(struct otlp_sender *sender, const struct otlp_request *request,
+		 const struct otlp_answer *answer)
 {
 	bool ends = sender->options.ends_at_failure &&
 		    (answer->outcome == OTLP_AGAIN || answer->outcome == OTLP_HOPELESS);
 
 	pthread_mutex_lock(&sender->lock);
 	if (!ends && !*sender->totals.reason.text && answer->outcome != OTLP_STOPPED)
-		error_set(&sender->sentence, "%s did not take spans: %s", sender->options.endpoint->place,
-			  answer->reason.text);
-	count_dropped(sender, span_cnt, &answer->reason);
+		error_set(&sender->sentence, "%s did not take %s: %s", sender->options.endpoint->place,
+			  request->span_cnt > 0 ? "spans" : "a request", answer->reason.text);
+	count_dropped(sender, request, &answer->reason);
 	sender->totals.has_failed |= ends;
 	pthread_mutex_unlock(&sender->lock);
 	if (ends)
@@ -151,7 +156,7 @@ static uint64_t next_try_ns(struct otlp_sender *sender, const struct otlp_answer
 }
 
 /* Until it is taken, refused, or given up. */
-static void send_patiently(struct otlp_sender *sender, const char *bytes, size_t length,
+static void send_patiently(struct otlp_sender *sender, const struct otlp_request *request,
 			   struct otlp_answer *answer)
 {
 	uint64_t give_up_ns = add_saturating(clock_now_ns(), sender->options.give_up_ns),
@@ -164,7 +169,7 @@ static void send_patiently(struct otlp_sender *sender, const char *bytes, size_t
 				error_set(&answer->reason, "stopped");
 			return;
 		}
-		otlp_client_send(sender->client, bytes, length, answer);
+		otlp_client_send(sender->client, request, answer);
 		if (answer->outcome != OTLP_AGAIN)
 			return;
 		next_ns = next_try_ns(sender, answer, try_cnt);
@@ -176,18 +181,26 @@ static void send_patiently(struct otlp_sender *sender, const char *bytes, size_t
 	}
 }
 
-static void send_message(struct otlp_sender *sender, const char *bytes, size_t length, uint32_t span_cnt);
+static void send_request(struct otlp_sender *sender, const struct otlp_request *request);
 
 /* false: it can't be halved. */
-static bool send_halves(struct otlp_sender *sender, const char *bytes, size_t length, uint32_t span_cnt)
+static bool send_halves(struct otlp_sender *sender, const struct otlp_request *request)
 {
 	struct text first = { 0 }, second = { 0 };
-	bool is_fine = span_cnt > 1 && !sender->options.endpoint->is_json &&
-		       !otlp_split(bytes, length, span_cnt / 2, &first, &second);
+	uint32_t span_cnt = request->span_cnt;
+	struct otlp_request half = *request;
+	bool is_fine = span_cnt > 1 && strcmp(request->type, OTLP_TYPE_PROTOBUF) == 0 &&
+		       !otlp_split(request->bytes, request->length, span_cnt / 2, &first, &second);
 
 	if (is_fine) {
-		send_message(sender, first.bytes, first.length, span_cnt / 2);
-		send_message(sender, second.bytes, second.length, span_cnt - span_cnt / 2);
+		half.bytes = first.bytes;
+		half.length = first.length;
+		half.span_cnt = span_cnt / 2;
+		send_request(sender, &half);
+		half.bytes = second.bytes;
+		half.length = second.length;
+		half.span_cnt = span_cnt - span_cnt / 2;
+		send_request(sender, &half);
 	}
 	text_release(&first);
 	text_release(&second);
@@ -195,22 +208,22 @@ static bool send_halves(struct otlp_sender *sender, const char *bytes, size_t le
 }
 
 /* One as large as another that was too large is not tried as a whole. */
-static void send_message(struct otlp_sender *sender, const char *bytes, size_t length, uint32_t span_cnt)
+static void send_request(struct otlp_sender *sender, const struct otlp_request *request)
 {
 	struct otlp_answer answer;
 
-	if (sender->too_large && length >= sender->too_large && send_halves(sender, bytes, length, span_cnt))
+	if (sender->too_large && request->length >= sender->too_large && send_halves(sender, request))
 		return;
-	send_patiently(sender, bytes, length, &answer);
-	if (answer.outcome == OTLP_TOO_LARGE && send_halves(sender, bytes, length, span_cnt)) {
-		if (!sender->too_large || length < sender->too_large)
-			sender->too_large = length;
+	send_patiently(sender, request, &answer);
+	if (answer.outcome == OTLP_TOO_LARGE && send_halves(sender, request)) {
+		if (!sender->too_large || request->length < sender->too_large)
+			sender->too_large = request->length;
 		return;
 	}
 	if (answer.outcome == OTLP_TAKEN)
-		count_taken(sender, span_cnt, &answer);
+		count_taken(sender, request, &answer);
 	else
-		drop(sender, span_cnt, &answer);
+		drop(sender, request, &answer);
 }
 
 /* With the lock. */
@@ -222,7 +235,7 @@ static void remove_first(struct otlp_sender *sender)
 	if (!sender->first)
 		sender->end = &sender->first;
 	sender->message_cnt--;
-	sender->byte_cnt -= message->length;
+	sender->byte_cnt -= message->size;
 	sender->moved_ns = clock_now_ns();
 	pthread_cond_broadcast(&sender->changed);
 	free(message);
@@ -243,12 +256,12 @@ static void *send_all(void *context)
 			continue;
 		}
 		pthread_mutex_unlock(&sender->lock);
-		send_message(sender, message->bytes, message->length, message->span_cnt);
+		send_request(sender, &message->request);
 		pthread_mutex_lock(&sender->lock);
 		remove_first(sender);
 	}
 	while (sender->first) {
-		count_dropped(sender, sender->first->span_cnt, &(struct error){ "stopped" });
+		count_dropped(sender, &sender->first->request, &(struct error){ "stopped" });
 		remove_first(sender);
 	}
 	sender->has_ended = true;
@@ -345,26 +358,66 @@ static void append(struct otlp_sender *sender, struct message *message)
 	*sender->end = message;
 	sender->end = &message->next;
 	sender->message_cnt++;
-	sender->byte_cnt += message->length;
+	sender->byte_cnt += message->size;
 	pthread_cond_broadcast(&sender->changed);
 }
 
-int otlp_sender_add(struct otlp_sender *sender, const char *bytes, size_t length, uint32_t span_cnt)
+/* In one piece; NULL: no memory. */
+static struct message *copy_request(const struct otlp_request *request)
 {
-	struct message *message = malloc(sizeof(*message) + length);
+	size_t header_cnt = 0, size = sizeof(struct message) + request->length + strlen(request->type) + 1;
+	struct message *message;
+	const char **headers;
+	char *at;
+
+	size += request->path ? strlen(request->path) + 1 : 0;
+	for (; request->headers && request->headers[header_cnt]; header_cnt++)
+		size += strlen(request->headers[header_cnt]) + 1;
+	size += (header_cnt + 1) * sizeof(*headers);
+	message = malloc(size);
+	if (!message)
+		return NULL;
+	headers = (const char **)(message + 1);
+	at = (char *)(headers + header_cnt + 1);
+	*message = (struct message){ .request = *request, .size = size };
+	for (size_t i = 0; i < header_cnt; i++) {
+		headers[i] = at;
+		at = stpcpy(at, request->headers[i]) + 1;
+	}
+	headers[header_cnt] = NULL;
+	message->request.headers = headers;
+	message->request.type = at;
+	at = stpcpy(at, request->type) + 1;
+	if (request->path) {
+		message->request.path = at;
+		at = stpcpy(at, request->path) + 1;
+	}
+	message->request.bytes = memcpy(at, request->bytes, request->length);
+	return message;
+}
+
+bool otlp_sender_has_room(struct otlp_sender *sender, size_t length)
+{
+	bool has_room;
+
+	pthread_mutex_lock(&sender->lock);
+	has_room = !is_full(sender, length);
+	pthread_mutex_unlock(&sender->lock);
+	return has_room;
+}
+
+int otlp_sender_add(struct otlp_sender *sender, const struct otlp_request *request)
+{
+	struct message *message = copy_request(request);
 	bool is_ended, has_room;
 
 	if (!message)
 		return -ENOMEM;
-	message->next = NULL;
-	message->span_cnt = span_cnt;
-	message->length = length;
-	memcpy(message->bytes, bytes, length);
 	pthread_mutex_lock(&sender->lock);
-	has_room = wait_for_room(sender, length);
+	has_room = wait_for_room(sender, message->size);
 	is_ended = sender->has_ended || is_stopped(sender);
 	if (is_ended || !has_room)
-		count_dropped(sender, span_cnt,
+		count_dropped(sender, request,
 			      &(struct error){ "the receiver takes too few, the queue is full" });
 	else
 		append(sender, message);

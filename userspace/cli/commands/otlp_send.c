@@ -35,7 +35,16 @@ struct sending {
 
 static int take_message(void *context, const char *bytes, size_t length, uint32_t span_cnt)
 {
-	return otlp_sender_add(((struct sending *)context)->sender, bytes, length, span_cnt);
+	const struct sending *sending = context;
+	const struct otlp_request request = {
+		.bytes = bytes,
+		.length = length,
+		.span_cnt = span_cnt,
+		.type = sending->endpoint.is_json ? OTLP_TYPE_JSON : OTLP_TYPE_PROTOBUF,
+		.is_packed = sending->endpoint.is_gzip,
+	};
+
+	return otlp_sender_add(sending->sender, &request);
 }
 
 static void say(void *context, const char *sentence)

@@ -1,34 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/serve/page_server.h"
 
-#include <arpa/inet.h>
-#include <dlfcn.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/http_library.h"
+#include "cli/serve/http_server.h"
 
 #define CONNECTIONS_MAX 32
-#define CLIENT_SECONDS_MAX 60
 #define WORD_BYTES 16
-#define ADDRESS_SIZE 64
 
-struct server {
-	struct cli *cli;
+struct page_server {
+	struct http_server http;
 	const struct page_site *site;
-	struct http_library library;
-	struct MHD_Daemon *daemon;
-	int fd;
-	char host[ADDRESS_SIZE]; /* "127.0.0.1:8080" */
-	char port[8];
 	char word[2 * WORD_BYTES + 1];
 };
 
@@ -42,65 +29,7 @@ const char *page_request_value(const struct page_request *request, const char *n
 	return request->library->lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-/* ---- the address ---- */
-
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
-
-/* false: it is no address of this machine alone. */
-static bool parse_address(const char *text, union address *address, socklen_t *length)
-{
-	char host[ADDRESS_SIZE] = "127.0.0.1";
-	const char *colon = strrchr(text, ':'), *port = colon ? colon + 1 : text;
-	char *end;
-	unsigned long number = strtoul(port, &end, 10);
-	size_t host_length = colon ? (size_t)(colon - text) : 0;
-	bool is_v6 = host_length > 2 && *text == '[' && colon[-1] == ']';
-
-	if (*port < '0' || *port > '9' || *end || number > UINT16_MAX || host_length >= sizeof(host))
-		return false;
-	if (is_v6)
-		snprintf(host, sizeof(host), "%.*s", (int)host_length - 2, text + 1);
-	else if (colon && strncmp(text, "localhost:", host_length + 1) != 0)
-		snprintf(host, sizeof(host), "%.*s", (int)host_length, text);
-	memset(address, 0, sizeof(*address));
-	*length = is_v6 ? sizeof(address->v6) : sizeof(address->v4);
-	if (is_v6) {
-		address->v6 = (struct sockaddr_in6){ .sin6_family = AF_INET6,
-						     .sin6_port = htons((uint16_t)number) };
-		return inet_pton(AF_INET6, host, &address->v6.sin6_addr) == 1 &&
-		       IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
-	}
-	address->v4 = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)number) };
-	return inet_pton(AF_INET, host, &address->v4.sin_addr) == 1 &&
-	       ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-}
-
-static int listen_at(struct server *server, union address *address, socklen_t length)
-{
-	char host[INET6_ADDRSTRLEN];
-	bool is_v6 = address->any.sa_family == AF_INET6;
-	int yes = 1;
-
-	server->fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (server->fd < 0 || setsockopt(server->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) ||
-	    bind(server->fd, &address->any, length) || listen(server->fd, SOMAXCONN) ||
-	    getsockname(server->fd, &address->any, &length))
-		return -errno;
-	if (!inet_ntop(address->any.sa_family,
-		       is_v6 ? (void *)&address->v6.sin6_addr : (void *)&address->v4.sin_addr, host,
-		       sizeof(host)))
-		return -errno;
-	snprintf(server->port, sizeof(server->port), "%u",
-		 ntohs(is_v6 ? address->v6.sin6_port : address->v4.sin_port));
-	snprintf(server->host, sizeof(server->host), is_v6 ? "[%s]:%s" : "%s:%s", host, server->port);
-	return 0;
-}
-
-static int choose_word(struct server *server)
+static int choose_word(struct page_server *server)
 {
 	uint8_t bytes[WORD_BYTES];
 
@@ -113,7 +42,7 @@ static int choose_word(struct server *server)
 
 /* ---- requests ---- */
 
-static enum MHD_Result send_response(const struct server *server, struct MHD_Connection *connection,
+static enum MHD_Result send_response(const struct page_server *server, struct MHD_Connection *connection,
 				     unsigned int status, const char *type, struct MHD_Response *response)
 {
 	static const char *const headers[][2] = {
@@ -126,37 +55,37 @@ static enum MHD_Result send_response(const struct server *server, struct MHD_Con
 
 	if (!response)
 		return MHD_NO;
-	server->library.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	server->http.library.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-		server->library.add_response_header(response, headers[i][0], headers[i][1]);
-	result = server->library.queue_response(connection, status, response);
-	server->library.destroy_response(response);
+		server->http.library.add_response_header(response, headers[i][0], headers[i][1]);
+	result = server->http.library.queue_response(connection, status, response);
+	server->http.library.destroy_response(response);
 	return result;
 }
 
-static enum MHD_Result send_text(const struct server *server, struct MHD_Connection *connection,
+static enum MHD_Result send_text(const struct page_server *server, struct MHD_Connection *connection,
 				 unsigned int status, const char *text)
 {
 	return send_response(server, connection, status, "text/plain; charset=utf-8",
-			     server->library.create_response_from_buffer(strlen(text),
+			     server->http.library.create_response_from_buffer(strlen(text),
 									 (void *)(uintptr_t)text,
 									 MHD_RESPMEM_MUST_COPY));
 }
 
 /* A name that a web page has led here is none of ours. */
-static bool is_our_host(const struct server *server, struct MHD_Connection *connection)
+static bool is_our_host(const struct page_server *server, struct MHD_Connection *connection)
 {
-	const char *host = server->library.lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
-	char local[ADDRESS_SIZE];
+	const char *host = server->http.library.lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+	char local[HTTP_ADDRESS_SIZE];
 
-	snprintf(local, sizeof(local), "localhost:%s", server->port);
-	return host && (!strcmp(host, server->host) || !strcmp(host, local));
+	snprintf(local, sizeof(local), "localhost:%s", server->http.port);
+	return host && (!strcmp(host, server->http.host) || !strcmp(host, local));
 }
 
-static enum MHD_Result send_page(const struct server *server, struct MHD_Connection *connection,
+static enum MHD_Result send_page(const struct page_server *server, struct MHD_Connection *connection,
 				 const char *path)
 {
-	const struct page_request request = { &server->library, connection };
+	const struct page_request request = { &server->http.library, connection };
 	struct page_reply reply = { .type = "text/html; charset=utf-8" };
 	int err = server->site->answer(server->site->context, path, &request, &reply), fd;
 
@@ -168,19 +97,19 @@ static enum MHD_Result send_page(const struct server *server, struct MHD_Connect
 	}
 	if (!reply.fd)
 		return send_response(server, connection, MHD_HTTP_OK, reply.type,
-				     server->library.create_response_from_buffer(reply.length, reply.bytes,
+				     server->http.library.create_response_from_buffer(reply.length, reply.bytes,
 										 MHD_RESPMEM_MUST_FREE));
 	fd = dup(reply.fd);
 	return fd < 0 ? MHD_NO
 		      : send_response(server, connection, MHD_HTTP_OK, reply.type,
-				      server->library.create_response_from_fd(reply.length, fd));
+				      server->http.library.create_response_from_fd(reply.length, fd));
 }
 
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
 			      const char *method, const char *version, const char *upload_data,
 			      size_t *upload_data_size, void **own)
 {
-	const struct server *server = context;
+	const struct page_server *server = context;
 	size_t length = strlen(server->word);
 
 	(void)version;
@@ -196,112 +125,35 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	return send_page(server, connection, url + 2 + length);
 }
 
-/* What a client does wrong is the client's business. */
-static void ignore(void *context, const char *format, va_list arguments)
-{
-	(void)context;
-	(void)format;
-	(void)arguments;
-}
-
 /* ---- the server ---- */
 
-static volatile sig_atomic_t has_ended;
-
-static void end(int signal)
+static void tell(const struct page_server *server)
 {
-	(void)signal;
-	has_ended = 1;
-}
+	char address[2 * HTTP_ADDRESS_SIZE];
 
-/* Signals come only while it waits. */
-static void serve(struct server *server, const sigset_t *waiting)
-{
-	struct pollfd fd = {
-		.fd = server->library.get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
-		.events = POLLIN
-	};
-
-	while (!has_ended) {
-		MHD_UNSIGNED_LONG_LONG timeout_ms;
-		bool has_timeout = server->library.get_timeout(server->daemon, &timeout_ms) == MHD_YES;
-		struct timespec time = { .tv_sec = (time_t)(timeout_ms / 1000),
-					 .tv_nsec = (long)(timeout_ms % 1000) * 1000000 };
-
-		if (ppoll(&fd, 1, has_timeout ? &time : NULL, waiting) < 0 && errno != EINTR)
-			return;
-		server->library.run(server->daemon);
-	}
-}
-
-static int start(struct server *server, bool is_v6)
-{
-	errno = 0;
-	server->daemon = server->library.start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG |
-							      (is_v6 ? MHD_USE_IPv6 : 0),
-						      0, NULL, NULL, handle, server,
-						      MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL,
-						      MHD_OPTION_LISTEN_SOCKET, server->fd,
-						      MHD_OPTION_CONNECTION_LIMIT,
-						      (unsigned int)CONNECTIONS_MAX,
-						      MHD_OPTION_CONNECTION_TIMEOUT,
-						      (unsigned int)CLIENT_SECONDS_MAX, MHD_OPTION_END);
-	return server->daemon ? 0 : errno ? -errno : -EADDRNOTAVAIL;
-}
-
-static void tell(const struct server *server)
-{
-	char address[2 * ADDRESS_SIZE];
-
-	snprintf(address, sizeof(address), "http://%s/%s/", server->host, server->word);
-	fprintf(server->cli->out.file, "%s is at %s\nCtrl-C ends it\n", server->site->what, address);
-	fflush(server->cli->out.file);
+	snprintf(address, sizeof(address), "http://%s/%s/", server->http.host, server->word);
+	fprintf(server->http.cli->out.file, "%s is at %s\nCtrl-C ends it\n", server->site->what, address);
+	fflush(server->http.cli->out.file);
 	if (server->site->started)
 		server->site->started(server->site->context, address);
 }
 
-static void run(struct server *server)
-{
-	const struct sigaction action = { .sa_handler = end };
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	sigset_t ending, before;
-
-	signal(SIGPIPE, SIG_IGN); /* a client may go at any time */
-	sigemptyset(&ending);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		sigaddset(&ending, signals[i]);
-		sigaction(signals[i], &action, NULL);
-	}
-	tell(server);
-	sigprocmask(SIG_BLOCK, &ending, &before);
-	serve(server, &before);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	server->library.stop_daemon(server->daemon);
-}
-
 int page_server_run(struct cli *cli, const char *address, const struct page_site *site)
 {
-	struct server server = { .cli = cli, .site = site, .fd = -1 };
-	union address where;
-	socklen_t length;
-	int err;
+	struct page_server server = { .site = site };
+	const struct http_handler handler = { .handle = handle,
+					      .context = &server,
+					      .connections_max = CONNECTIONS_MAX };
+	int status;
 
-	if (!parse_address(address, &where, &length))
-		return cli_fail(
-			cli,
-			"'%s' is no address of this machine alone: give one as in 127.0.0.1:8080, or a port",
-			address);
-	if (!http_library_load(&server.library))
-		return cli_fail(cli, "a server needs libmicrohttpd, which can't be loaded: %s", dlerror());
 	cli_stream(cli);
-	err = listen_at(&server, &where, length);
-	err = err ? err : choose_word(&server);
-	err = err ? err : start(&server, where.any.sa_family == AF_INET6);
-	if (err) {
-		if (server.fd >= 0)
-			close(server.fd);
-		return cli_fail(cli, "can't serve at '%s': %s", address, strerror(-err));
-	}
-	run(&server);
+	if (choose_word(&server))
+		return cli_fail(cli, "can't serve at '%s': there are no random numbers", address);
+	status = http_server_open(&server.http, cli, address, &handler);
+	if (status)
+		return status;
+	tell(&server);
+	http_server_run(&server.http);
+	http_server_close(&server.http);
 	return CLI_OK;
 }
