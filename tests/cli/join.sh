@@ -91,6 +91,21 @@ packed() {
 	gzip -k "$tmp/traces.jsonl" && run 0 join log.txtrace traces.jsonl.gz && cmp "$tmp/out" "$tmp/joined.jsonl" && (cd "$tmp" && "$txtrace" join log.txtrace - <traces.jsonl >out 2>err) && cmp "$tmp/out" "$tmp/joined.jsonl"
 }
 
+# What was before the log began, and after it ended, is not known.
+beyond_the_log() {
+	printf '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"%s","spanId":"00000000000000a3","startTimeUnixNano":"1400","endTimeUnixNano":"3700"}]}]}]}' $trace >"$tmp/long.json"
+	run 0 join log.txtrace long.json && diff - <(jq -r '.resourceSpans[].scopeSpans[].spans[].attributes[] | .key + " " + (.value | tostring)' "$tmp/out" | grep -v capture_id) <<-'END'
+		txtrace.work_ns {"intValue":"100"}
+		txtrace.on_cpu_ns {"intValue":"48"}
+		txtrace.on_cpu_between_ns {"intValue":"11"}
+		txtrace.blocked_ns {"intValue":"50"}
+		txtrace.blocked.disk_ns {"intValue":"50"}
+		txtrace.detached_ns {"intValue":"889"}
+		txtrace.unknown_ns {"intValue":"1300"}
+		txtrace.lower_bound {"boolValue":true}
+	END
+}
+
 # Parents in a circle, and a span that is its own: each stay counts once.
 circles() {
 	{
@@ -144,6 +159,7 @@ check "all else stays as it is" untouched
 check "in protobuf" in_protobuf
 check "a second time" twice
 check "compressed, and from standard input" packed
+check "beyond the log" beyond_the_log
 check "parents in a circle" circles
 check "damaged traces" damaged
 check "a log without contexts" nothing_there

@@ -129,13 +129,20 @@ class Request(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
+    def ids(self, body, is_json):
+        """What comes by otlp-hop may be anything."""
+        try:
+            return ids_of(body, is_json) if self.path == "/v1/traces" else []
+        except Exception:  # pylint: disable=broad-except
+            return []
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         size = len(body)
-        if self.headers.get("Content-Encoding") == "gzip":
+        if self.headers.get("Content-Encoding") == "gzip" and body[:2] == b"\x1f\x8b":
             body = gzip.decompress(body)
         is_json = self.headers["Content-Type"] == "application/json"
-        ids, how = ids_of(body, is_json), self.server.next_answer()
+        ids, how = self.ids(body, is_json), self.server.next_answer()
         word, _, value = how.partition("=")
         if word == "large":
             word = "413" if len(ids) > int(value) else "200"

@@ -6,6 +6,7 @@
  *
  *	--threads N           2
  *	--transactions N      of each thread: 20
+ *	--first N             number of the first one, after 1
  *	--library FILE        is loaded, and has the variable (with -DLOADED)
  *	--announce SCHEMA     the process says that its threads publish in that form; '-': nothing of threads
  *	--again SCHEMA        and says so after a second instead
@@ -46,6 +47,7 @@ struct otel_record **otel_variable(void)
 #endif
 
 static int transaction_cnt = 20;
+static int first;
 static const char *before_path;
 
 static uint64_t clock_ns(clockid_t clock)
@@ -156,8 +158,8 @@ static void transact(struct writer *writer, uint64_t trace)
 	change(writer, &inner, trace, span);
 	sleep_us(700);
 	change(writer, &outer, 0, 0);
-	print(trace, span, &outer);
 	print(trace, child, &inner);
+	print(trace, span, &outer);
 	sleep_us(1500);
 }
 
@@ -168,7 +170,7 @@ static void *run(void *context)
 	for (uint64_t i = 1; before_path && access(before_path, F_OK); i++)
 		transact(writer, BEFORE | writer->number << 32 | i);
 	for (int i = 0; i < transaction_cnt; i++)
-		transact(writer, writer->number << 32 | (uint64_t)(i + 1));
+		transact(writer, writer->number << 32 | (uint64_t)(first + i + 1));
 	return NULL;
 }
 
@@ -194,6 +196,8 @@ static int parse(struct options *options, int argc, char **argv)
 			options->thread_cnt = atoi(value);
 		else if (!strcmp(argv[i], "--transactions"))
 			transaction_cnt = atoi(value);
+		else if (!strcmp(argv[i], "--first"))
+			first = atoi(value);
 		else if (!strcmp(argv[i], "--library"))
 			options->library = value;
 		else if (!strcmp(argv[i], "--announce"))

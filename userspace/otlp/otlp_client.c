@@ -163,11 +163,6 @@ static enum otlp_outcome outcome_of(long status)
 	}
 }
 
-static bool is_json(const struct otlp_request *request)
-{
-	return strncmp(request->type, OTLP_TYPE_JSON, strlen(OTLP_TYPE_JSON)) == 0;
-}
-
 static void take_status(const struct otlp_client *client, const struct otlp_request *request,
 			struct otlp_answer *answer)
 {
@@ -176,7 +171,7 @@ static void take_status(const struct otlp_client *client, const struct otlp_requ
 
 	client->curl.easy_getinfo(client->handle, CURLINFO_RESPONSE_CODE, &status);
 	answer->outcome = outcome_of(status);
-	if (answer->outcome == OTLP_TAKEN && is_json(request))
+	if (answer->outcome == OTLP_TAKEN && otlp_request_is_json(request))
 		read_partial_success_json(text_string(&client->answer), answer);
 	else if (answer->outcome == OTLP_TAKEN)
 		read_partial_success(&client->answer, answer);
@@ -308,7 +303,8 @@ static bool set_url(struct otlp_client *client, const struct otlp_request *reque
 	struct text url = { 0 };
 
 	if (!request->path)
-		return client->curl.easy_setopt(client->handle, CURLOPT_URL, client->endpoint->url) == CURLE_OK;
+		return client->curl.easy_setopt(client->handle, CURLOPT_URL, client->endpoint->url) ==
+		       CURLE_OK;
 	text_append(&url, client->endpoint->base);
 	text_append(&url, request->path);
 	if (!url.err && client->curl.easy_setopt(client->handle, CURLOPT_URL, text_string(&url)) != CURLE_OK)

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "otlp/otlp_endpoint.h"
+#include "otlp/otlp_request.h"
 
 struct otlp_client;
 
@@ -23,20 +24,6 @@ enum otlp_outcome {
 	OTLP_REFUSED = 3,   /* and so will it be if it is sent again */
 	OTLP_HOPELESS = 4,  /* and so will be all others: no such place, or no right to send */
 	OTLP_STOPPED = 5,
-};
-
-#define OTLP_TYPE_PROTOBUF "application/x-protobuf"
-#define OTLP_TYPE_JSON "application/json"
-
-struct otlp_request {
-	const char *bytes; /* TracesData, or whatever the path is for */
-	size_t length;
-	uint32_t span_cnt; /* 0: these are no traces, or not known to be */
-	const char *type;  /* of the bytes: OTLP_TYPE_… or another one */
-	bool is_packed;	   /* they are to be sent in gzip's format */
-	const char *path;  /* behind endpoint->base, as "/v1/metrics"; NULL: that of traces */
-	/* "Name: value", NULL-terminated, which come with those of the endpoint; NULL: none */
-	const char *const *headers;
 };
 
 struct otlp_answer {

@@ -8,9 +8,9 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "otlp/otlp_request.h"
 
 #define DEFAULT_BASE "http://localhost:4318"
-#define TRACES_PATH "/v1/traces"
 #define DEFAULT_TIMEOUT_MS 10000
 #define TIMEOUT_MAX_MS 3600000
 #define HEADER_MAX 64
@@ -281,10 +281,10 @@ static bool find_base(struct otlp_endpoint *endpoint)
 {
 	size_t length = strlen(endpoint->url);
 
-	if (length <= strlen(TRACES_PATH) ||
-	    strcmp(endpoint->url + length - strlen(TRACES_PATH), TRACES_PATH) != 0)
+	if (length <= strlen(OTLP_TRACES_PATH) ||
+	    strcmp(endpoint->url + length - strlen(OTLP_TRACES_PATH), OTLP_TRACES_PATH) != 0)
 		return true;
-	endpoint->base = strndup(endpoint->url, length - strlen(TRACES_PATH));
+	endpoint->base = strndup(endpoint->url, length - strlen(OTLP_TRACES_PATH));
 	return endpoint->base;
 }
 
@@ -313,9 +313,10 @@ static int take_url(struct otlp_endpoint *endpoint, const char *url, bool is_bas
 		     : url[4] == ':' ? ":80"
 				     : ":443") < 0)
 		endpoint->place = NULL;
-	if (is_base && !(length >= strlen(TRACES_PATH) &&
-			 strncmp(path + length - strlen(TRACES_PATH), TRACES_PATH, strlen(TRACES_PATH)) == 0))
-		text_append(&whole, TRACES_PATH);
+	if (is_base &&
+	    !(length >= strlen(OTLP_TRACES_PATH) && strncmp(path + length - strlen(OTLP_TRACES_PATH),
+							    OTLP_TRACES_PATH, strlen(OTLP_TRACES_PATH)) == 0))
+		text_append(&whole, OTLP_TRACES_PATH);
 	else if (length == 0)
 		text_append(&whole, "/");
 	text_append_bytes(&whole, query, strcspn(query, "#"));

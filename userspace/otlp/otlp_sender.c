@@ -22,8 +22,8 @@
 
 struct message {
 	struct message *next;
-	struct otlp_request request; /* all that it has is behind it */
-	size_t size;		     /* of all */
+	struct otlp_request *request;
+	size_t size;
 };
 
 struct otlp_sender {
@@ -226,6 +226,12 @@ static void send_request(struct otlp_sender *sender, const struct otlp_request *
 		drop(sender, request, &answer);
 }
 
+static void free_message(struct message *message)
+{
+	free(message->request);
+	free(message);
+}
+
 /* With the lock. */
 static void remove_first(struct otlp_sender *sender)
 {
@@ -238,7 +244,7 @@ static void remove_first(struct otlp_sender *sender)
 	sender->byte_cnt -= message->size;
 	sender->moved_ns = clock_now_ns();
 	pthread_cond_broadcast(&sender->changed);
-	free(message);
+	free_message(message);
 }
 
 static void *send_all(void *context)
@@ -256,12 +262,12 @@ static void *send_all(void *context)
 			continue;
 		}
 		pthread_mutex_unlock(&sender->lock);
-		send_request(sender, &message->request);
+		send_request(sender, message->request);
 		pthread_mutex_lock(&sender->lock);
 		remove_first(sender);
 	}
 	while (sender->first) {
-		count_dropped(sender, &sender->first->request, &(struct error){ "stopped" });
+		count_dropped(sender, sender->first->request, &(struct error){ "stopped" });
 		remove_first(sender);
 	}
 	sender->has_ended = true;
@@ -362,37 +368,16 @@ static void append(struct otlp_sender *sender, struct message *message)
 	pthread_cond_broadcast(&sender->changed);
 }
 
-/* In one piece; NULL: no memory. */
-static struct message *copy_request(const struct otlp_request *request)
+static struct message *make_message(const struct otlp_request *request)
 {
-	size_t header_cnt = 0, size = sizeof(struct message) + request->length + strlen(request->type) + 1;
-	struct message *message;
-	const char **headers;
-	char *at;
+	struct message *message = calloc(1, sizeof(*message));
 
-	size += request->path ? strlen(request->path) + 1 : 0;
-	for (; request->headers && request->headers[header_cnt]; header_cnt++)
-		size += strlen(request->headers[header_cnt]) + 1;
-	size += (header_cnt + 1) * sizeof(*headers);
-	message = malloc(size);
-	if (!message)
+	if (message)
+		message->request = otlp_request_copy(request, &message->size);
+	if (message && !message->request) {
+		free(message);
 		return NULL;
-	headers = (const char **)(message + 1);
-	at = (char *)(headers + header_cnt + 1);
-	*message = (struct message){ .request = *request, .size = size };
-	for (size_t i = 0; i < header_cnt; i++) {
-		headers[i] = at;
-		at = stpcpy(at, request->headers[i]) + 1;
 	}
-	headers[header_cnt] = NULL;
-	message->request.headers = headers;
-	message->request.type = at;
-	at = stpcpy(at, request->type) + 1;
-	if (request->path) {
-		message->request.path = at;
-		at = stpcpy(at, request->path) + 1;
-	}
-	message->request.bytes = memcpy(at, request->bytes, request->length);
 	return message;
 }
 
@@ -408,7 +393,7 @@ bool otlp_sender_has_room(struct otlp_sender *sender, size_t length)
 
 int otlp_sender_add(struct otlp_sender *sender, const struct otlp_request *request)
 {
-	struct message *message = copy_request(request);
+	struct message *message = make_message(request);
 	bool is_ended, has_room;
 
 	if (!message)
@@ -424,7 +409,7 @@ int otlp_sender_add(struct otlp_sender *sender, const struct otlp_request *reque
 	say(sender);
 	pthread_mutex_unlock(&sender->lock);
 	if (is_ended || !has_room)
-		free(message);
+		free_message(message);
 	return is_ended ? -ECANCELED : 0;
 }
 

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "otlp/otlp_client.h"
 #include "otlp/otlp_endpoint.h"
+#include "otlp/otlp_request.h"
 
 #define OTLP_QUEUE_BYTES (32u << 20)
 #define OTLP_QUEUE_MESSAGES 128u
@@ -44,8 +44,8 @@ struct otlp_sender_totals {
 	/* requests without spans */
 	uint64_t other_sent_cnt;
 	uint64_t other_dropped_cnt;
-	bool has_failed;       /* with ends_at_failure: it has ended so */
-	struct error reason;   /* why the first ones were not taken */
+	bool has_failed;     /* with ends_at_failure: it has ended so */
+	struct error reason; /* why the first ones were not taken */
 };
 
 struct otlp_sender;

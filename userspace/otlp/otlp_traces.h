@@ -26,7 +26,7 @@ struct otlp_traces_span {
 	uint64_t begin_ns;
 	uint64_t end_ns;
 	size_t offset; /* of it in what is read */
-	bool has_own; /* an attribute whose name begins with "txtrace." */
+	bool has_own;  /* an attribute whose name begins with "txtrace." */
 };
 
 struct otlp_traces_attribute {

@@ -14,6 +14,8 @@
 #define DEPTH_MAX 1000	 /* of spans within each other: what is below that is not counted */
 #define NEXT_NS 1000000u /* a stay that begins where the one before ended begins within that */
 
+#define PRUNE_NS 10000000000u
+
 struct node;
 
 struct stay {
@@ -32,10 +34,10 @@ struct stay {
 /* A span of the traces, or that a stay is in, or that is the parent of one. */
 struct node {
 	struct trace *trace;
-	struct node *next;	 /* of the same trace */
-	struct node *child;	 /* the first one that names it as its parent */
-	struct node *sibling;	 /* the next one that names the same parent */
-	struct stay *stays;	 /* of its own */
+	struct node *next;    /* of the same trace */
+	struct node *child;   /* the first one that names it as its parent */
+	struct node *sibling; /* the next one that names the same parent */
+	struct stay *stays;   /* of its own */
 	uint8_t ids[CONTEXT_TRACE_BYTES + CONTEXT_SPAN_BYTES];
 	bool is_known; /* among the traces */
 	bool is_given; /* somebody has asked for it */
@@ -68,7 +70,7 @@ struct pending {
 
 /* The last stay of a thread. */
 struct last {
-	struct stay *stay;     /* which is there if the trace with that number is */
+	struct stay *stay; /* which is there if the trace with that number is */
 	const struct node *node;
 	uint64_t trace;
 	uint64_t end_ns;
@@ -90,6 +92,7 @@ struct context_join {
 	uint64_t from_ns;      /* the log begins there */
 	uint64_t until_ns;     /* and was read so far */
 	uint64_t forgotten_ns; /* of traces that were heard of then, or before, some were forgotten */
+	uint64_t pruned_ns;    /* what was before that in pending and last is not there any more */
 	size_t held_cnt;       /* stays and spans that are there */
 	uint64_t known_cnt;    /* spans with stays that are among the traces */
 	struct context_join_stats stats;
@@ -107,19 +110,25 @@ struct interval {
 	uint64_t end_ns;
 };
 
-struct context_join *context_join_new(uint64_t start_ns)
+struct context_join *context_join_new(void)
 {
 	struct context_join *join = calloc(1, sizeof(*join));
 
 	if (!join)
 		return NULL;
-	join->from_ns = start_ns;
-	join->until_ns = start_ns;
 	key_map_init(&join->nodes, sizeof(struct node), NULL);
 	key_map_init(&join->traces, sizeof(struct trace), NULL);
 	key_map_init(&join->pending, sizeof(struct pending), NULL);
 	key_map_init(&join->last, sizeof(struct last), NULL);
 	return join;
+}
+
+void context_join_begin(struct context_join *join, uint64_t start_ns)
+{
+	join->from_ns = start_ns;
+	join->until_ns = start_ns;
+	key_map_prune(&join->pending, NULL, NULL);
+	key_map_prune(&join->last, NULL, NULL);
 }
 
 /* ---- traces ---- */
@@ -243,6 +252,9 @@ void context_join_forget(struct context_join *join, uint64_t before_ns, size_t m
 		forget_trace(join, join->oldest);
 	for (; join->oldest && join->held_cnt > max_cnt; join->stats.crowded_cnt++)
 		forget_trace(join, join->oldest);
+	if (before_ns < join->pruned_ns + PRUNE_NS)
+		return;
+	join->pruned_ns = before_ns;
 	key_map_prune(&join->pending, was_said_before, &before_ns);
 	key_map_prune(&join->last, has_ended_before, &before_ns);
 }
@@ -439,8 +451,8 @@ static int find_below(struct context_join *join, struct node *top)
 
 static int add_stay_to(struct context_join *join, const struct stay *stay, struct context_sums *sums)
 {
-	struct interval *grown =
-		array_grow(join->intervals, &join->interval_room, join->interval_cnt, sizeof(*grown));
+	struct interval *grown = array_grow(join->intervals, &join->interval_room, join->interval_cnt,
+					    sizeof(*grown));
 	bool goes_on = stay->after && stay->after->visit == join->visit;
 	bool went_on = stay->before && stay->before->visit == join->visit;
 	uint64_t after_ns = goes_on ? 0 : stay->after_ns;
@@ -495,7 +507,7 @@ static uint64_t free_ns(const struct context_join *join, uint64_t begin_ns, uint
 static void add_rest(const struct context_join *join, const struct node *node, struct context_sums *sums)
 {
 	uint64_t complete_ns = node->trace->complete_ns > join->from_ns ? node->trace->complete_ns
-									 : join->from_ns;
+									: join->from_ns;
 	uint64_t begin_ns = node->begin_ns > complete_ns ? node->begin_ns : complete_ns;
 	uint64_t end_ns = node->end_ns < join->until_ns ? node->end_ns : join->until_ns;
 	uint64_t detached_ns, all_ns;

@@ -3,7 +3,8 @@
  * What the threads of a program did for spans that another tracer has recorded:
  * from a log with --otel (include/txtrace/otel.h), by trace and span id.
  *
- *	join = context_join_new(start_ns);
+ *	join = context_join_new();
+ *	context_join_begin(join, start_ns);
  *	for each record of the log: context_join_record(join, &record, to_unix_ns);
  *	for each span of the traces: context_join_span(join, &span);
  *	for each of them once more: found = context_join_get(join, &span, &sums);
@@ -29,9 +30,11 @@
 
 struct context_join;
 
-/* start_ns: when the log begins. NULL: no memory. */
-struct context_join *context_join_new(uint64_t start_ns);
+struct context_join *context_join_new(void);	   /* NULL: no memory */
 void context_join_free(struct context_join *join); /* NULL is allowed */
+
+/* A log that began at start_ns. What was before is of another one, or in none. */
+void context_join_begin(struct context_join *join, uint64_t start_ns);
 
 /* to_unix_ns: what to add to a time of the record, see txtrace_log_realtime_ns(). 0 or -ENOMEM. */
 int context_join_record(struct context_join *join, const struct txtrace_record *record, int64_t to_unix_ns);

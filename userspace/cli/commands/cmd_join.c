@@ -4,18 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/span/context_join.h"
 #include "base/named_output.h"
-#include "base/saturating.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/commands/command.h"
+#include "cli/commands/context_ledger.h"
 #include "cli/exit_status.h"
 #include "cli/files/log_input.h"
 #include "cli/files/output_file.h"
 #include "cli/files/progress.h"
 #include "import/import_source.h"
-#include "otlp/otlp_traces.h"
 
 #define READ_BYTES (1u << 20)
 
@@ -64,15 +62,10 @@ struct joining {
 	struct cli *cli;
 	const char *log_path;
 	const char *traces_path;
-	struct context_join *join;
-	char capture[33];
+	struct context_ledger ledger;
 	struct text traces;
 	struct text out;
 	struct progress progress;
-	uint64_t span_cnt;
-	uint64_t joined_cnt;
-	uint64_t own_cnt; /* of spans that had attributes of ours */
-	char names[TXTRACE_BLOCK_REASON_COUNT][40];
 };
 
 /* ---- reading ---- */
@@ -85,12 +78,10 @@ static int read_log(struct joining *joining, char *path)
 
 	if (status)
 		return status;
-	joining->join = context_join_new(input.info.start_realtime_ns);
-	err = joining->join ? 0 : -ENOMEM;
-	for (size_t i = 0; i < sizeof(input.capture_id); i++)
-		snprintf(joining->capture + 2 * i, 3, "%02x", input.capture_id[i]);
+	context_ledger_begin(&joining->ledger, input.info.start_realtime_ns, input.capture_id);
 	while (!err && log_input_next(&input, &record))
-		err = context_join_record(joining->join, &record, (int64_t)txtrace_log_realtime_ns(input.log, 0));
+		err = context_join_record(joining->ledger.join, &record,
+					  (int64_t)txtrace_log_realtime_ns(input.log, 0));
 	status = log_input_close(&input);
 	return err ? cli_fail(joining->cli, "not enough memory for '%s'", path) : status;
 }
@@ -119,20 +110,6 @@ static int read_traces(struct joining *joining)
 
 /* ---- joining ---- */
 
-static struct context_span context_of(const struct otlp_traces_span *span)
-{
-	struct context_span context = {
-		.process = span->process,
-		.begin_ns = span->begin_ns,
-		.end_ns = span->end_ns,
-	};
-
-	memcpy(context.trace_id, span->trace_id, sizeof(context.trace_id));
-	memcpy(context.span_id, span->span_id, sizeof(context.span_id));
-	memcpy(context.parent_id, span->parent_id, sizeof(context.parent_id));
-	return context;
-}
-
 /* The traces are read twice. */
 static void show_progress(struct joining *joining, size_t offset, bool is_first)
 {
@@ -145,63 +122,19 @@ static void show_progress(struct joining *joining, size_t offset, bool is_first)
 static int see_span(void *context, const struct otlp_traces_span *span, struct otlp_traces_added *added)
 {
 	struct joining *joining = context;
-	const struct context_span wanted = context_of(span);
 
 	(void)added;
 	show_progress(joining, span->offset, true);
-	joining->span_cnt++;
-	return context_join_span(joining->join, &wanted);
-}
-
-static void add(struct otlp_traces_added *added, const char *name, uint64_t value)
-{
-	added->attributes[added->cnt++] = (struct otlp_traces_attribute){ .name = name, .number = value };
-}
-
-/* What is not there is 0, but for those that are always looked for. */
-static void add_if_any(struct otlp_traces_added *added, const char *name, uint64_t value)
-{
-	if (value)
-		add(added, name, value);
+	return context_ledger_see(&joining->ledger, span);
 }
 
 static int add_sums(void *context, const struct otlp_traces_span *span, struct otlp_traces_added *added)
 {
 	struct joining *joining = context;
-	const struct context_span wanted = context_of(span);
-	struct context_sums sums;
-	int found;
 
 	show_progress(joining, span->offset, false);
-	found = context_join_get(joining->join, &wanted, &sums);
-	if (found <= 0)
-		return found;
-	if (span->has_own) {
-		joining->own_cnt++;
-		return 0;
-	}
-	joining->joined_cnt++;
-	add(added, "txtrace.work_ns", sums.work_ns);
-	add(added, "txtrace.on_cpu_ns", sums.ledger.on_cpu_ns);
-	add(added, "txtrace.on_cpu_between_ns", sums.between_ns);
-	add_if_any(added, "txtrace.runnable_ns", sums.ledger.runnable_ns);
-	add(added, "txtrace.blocked_ns", txtrace_ledger_blocked_ns(&sums.ledger));
-	for (int reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++)
-		add_if_any(added, joining->names[reason], sums.ledger.blocked_ns[reason]);
-	add_if_any(added, "txtrace.detached_ns", sums.ledger.detached_ns);
-	add_if_any(added, "txtrace.stolen_ns", sums.ledger.stolen_ns);
-	add_if_any(added, "txtrace.interrupt_ns", sums.ledger.interrupt_ns);
-	add(added, "txtrace.unknown_ns", sums.ledger.unknown_ns);
-	if (sums.is_lower_bound)
-		added->attributes[added->cnt++] = (struct otlp_traces_attribute){
-			.name = "txtrace.lower_bound", .is_flag = true
-		};
-	added->attributes[added->cnt++] = (struct otlp_traces_attribute){ .name = "txtrace.capture_id",
-									  .text = joining->capture };
-	return 0;
+	return context_ledger_add(&joining->ledger, span, added);
 }
-
-_Static_assert(TXTRACE_BLOCK_REASON_COUNT + 12 <= OTLP_TRACES_ADDED_MAX, "OTLP_TRACES_ADDED_MAX");
 
 static int join_all(struct joining *joining)
 {
@@ -269,13 +202,13 @@ static int tell(const struct joining *joining)
 	struct context_join_stats stats;
 	char spans[UNITS_SIZE], joined[UNITS_SIZE], cnt[UNITS_SIZE];
 
-	context_join_stats(joining->join, &stats);
+	context_join_stats(joining->ledger.join, &stats);
 	cli_warn(joining->cli, "added the ledger to %s of %s spans",
-		 units_format_count(joined, joining->joined_cnt),
-		 units_format_count(spans, joining->span_cnt));
-	if (joining->own_cnt)
+		 units_format_count(joined, joining->ledger.joined_cnt),
+		 units_format_count(spans, joining->ledger.span_cnt));
+	if (joining->ledger.own_cnt)
 		cli_warn(joining->cli, "spans that have attributes of txtrace already, left as they are: %s",
-			 units_format_count(cnt, joining->own_cnt));
+			 units_format_count(cnt, joining->ledger.own_cnt));
 	if (stats.unknown_cnt)
 		cli_warn(joining->cli,
 			 "spans in the log that are not in the traces: %s (not sampled, not exported yet, or "
@@ -286,7 +219,7 @@ static int tell(const struct joining *joining)
 		cli_warn(joining->cli,
 			 "the log has no contexts: it was not recorded with --otel, or no process "
 			 "has published any");
-	return joining->joined_cnt || joining->own_cnt ? CLI_OK : CLI_INCOMPLETE;
+	return joining->ledger.joined_cnt || joining->ledger.own_cnt ? CLI_OK : CLI_INCOMPLETE;
 }
 
 static int run_join(struct joining *joining, const struct join_options *values, char *log_path)
@@ -319,11 +252,9 @@ static int run(struct cli *cli, int argc, char **argv)
 	joining.traces_path = result.operands[1];
 	if (!strcmp(joining.log_path, "-") && !strcmp(joining.traces_path, "-"))
 		return cli_fail(cli, "the log and the traces can't both be standard input");
-	for (int reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++)
-		snprintf(joining.names[reason], sizeof(joining.names[reason]), "txtrace.blocked.%s_ns",
-			 txtrace_block_reason_name(reason));
-	status = run_join(&joining, &values, result.operands[0]);
-	context_join_free(joining.join);
+	status = context_ledger_open(&joining.ledger) ? cli_fail(cli, "not enough memory")
+						      : run_join(&joining, &values, result.operands[0]);
+	context_ledger_close(&joining.ledger);
 	text_release(&joining.traces);
 	text_release(&joining.out);
 	return status;

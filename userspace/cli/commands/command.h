@@ -46,6 +46,7 @@ extern const struct command command_ship;
 extern const struct command command_fleet;
 extern const struct command command_import;
 extern const struct command command_join;
+extern const struct command command_otlp_hop;
 extern const struct command command_gas;
 extern const struct command command_verify;
 extern const struct command command_repair;

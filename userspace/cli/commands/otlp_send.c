@@ -86,13 +86,33 @@ static void abandon(struct sending *sending)
 	otlp_endpoint_release(&sending->endpoint);
 }
 
+int otlp_tell_missing(struct cli *cli, const struct otlp_sender_totals *totals)
+{
+	char count[UNITS_SIZE];
+
+	if (totals->rejected_cnt > 0)
+		cli_warn(cli, "%s spans were rejected by the receiver: %s",
+			 units_format_count(count, totals->rejected_cnt), totals->reason.text);
+	if (totals->has_failed)
+		return cli_fail(cli, "not all spans were sent: %s", totals->reason.text);
+	if (totals->dropped_cnt > 0)
+		cli_warn(cli, "%s spans were not sent: %s", units_format_count(count, totals->dropped_cnt),
+			 totals->reason.text);
+	if (totals->other_dropped_cnt > 0)
+		cli_warn(cli, "%s other requests were not sent: %s",
+			 units_format_count(count, totals->other_dropped_cnt), totals->reason.text);
+	return totals->rejected_cnt > 0 || totals->dropped_cnt > 0 || totals->other_dropped_cnt > 0
+		       ? CLI_INCOMPLETE
+		       : CLI_OK;
+}
+
 /* err: with which the export failed; -ECANCELED: the sender has ended. */
 static int end(struct sending *sending, int err, uint64_t wait_ns)
 {
 	struct cli *cli = sending->cli;
 	struct otlp_sender_totals totals;
-	char sent[UNITS_SIZE], count[UNITS_SIZE];
-	int status = CLI_OK;
+	char sent[UNITS_SIZE];
+	int status;
 
 	if (err && err != -ECANCELED)
 		otlp_sender_stop(sending->sender);
@@ -101,16 +121,7 @@ static int end(struct sending *sending, int err, uint64_t wait_ns)
 	fprintf(cli->out.file, "%s spans sent to %s\n", units_format_count(sent, totals.sent_cnt),
 		sending->endpoint.place);
 	fflush(cli->out.file);
-	if (totals.rejected_cnt > 0)
-		cli_warn(cli, "%s spans were rejected by the receiver: %s",
-			 units_format_count(count, totals.rejected_cnt), totals.reason.text);
-	if (totals.has_failed)
-		status = cli_fail(cli, "not all spans were sent: %s", totals.reason.text);
-	else if (totals.dropped_cnt > 0)
-		cli_warn(cli, "%s spans were not sent: %s", units_format_count(count, totals.dropped_cnt),
-			 totals.reason.text);
-	if (!totals.has_failed && (totals.rejected_cnt > 0 || totals.dropped_cnt > 0))
-		status = CLI_INCOMPLETE;
+	status = otlp_tell_missing(cli, &totals);
 	if (err && err != -ECANCELED)
 		status = cli_fail(cli, "can't send the spans: %s", strerror(-err));
 	otlp_endpoint_release(&sending->endpoint);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cli/cli.h"
+#include "otlp/otlp_sender.h"
 
 struct otlp_send_options {
 	const char *url; /* NULL: not wanted */
@@ -19,5 +20,8 @@ struct otlp_send_options {
 
 /* The exit status; sentences were said. */
 int otlp_send(struct cli *cli, const struct otlp_send_options *options, const struct options_result *parsed);
+
+/* What a receiver did not get or take, if there is any; the exit status that it deserves. */
+int otlp_tell_missing(struct cli *cli, const struct otlp_sender_totals *totals);
 
 #endif

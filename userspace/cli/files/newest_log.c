@@ -46,34 +46,39 @@ static char *find_newest(DIR *directory)
 	return newest;
 }
 
-static char *own(struct cli *cli, char *path)
-{
-	if (!path)
-		cli_fail(cli, "not enough memory");
-	return path;
-}
-
-char *newest_log_path(struct cli *cli, const char *path)
+int newest_log_find(const char *path, char **found)
 {
 	DIR *directory = opendir(path);
 	struct text text = { 0 };
 	char *name;
 
-	if (!directory && (errno == ENOTDIR || errno == ENOENT)) /* it may only be there as .partial yet */
-		return own(cli, strdup(path));
-	if (!directory) {
-		cli_fail(cli, "can't read '%s': %s", path, strerror(errno));
-		return NULL;
+	*found = NULL;
+	if (!directory && (errno == ENOTDIR || errno == ENOENT)) { /* it may only be there as .partial yet */
+		*found = strdup(path);
+		return *found ? 0 : -ENOMEM;
 	}
+	if (!directory)
+		return -errno;
 	name = find_newest(directory);
 	closedir(directory);
-	if (!name) {
-		cli_fail(cli, "there is no log (*.txtrace) in '%s'", path);
-		return NULL;
-	}
+	if (!name)
+		return -ENOENT;
 	if (strlen(name) > strlen(PARTIAL) && strcmp(name + strlen(name) - strlen(PARTIAL), PARTIAL) == 0)
 		name[strlen(name) - strlen(PARTIAL)] = '\0';
 	text_append_format(&text, "%s/%s", path, name);
 	free(name);
-	return own(cli, text.err ? NULL : text.bytes);
+	*found = text.bytes;
+	return text.err;
+}
+
+char *newest_log_path(struct cli *cli, const char *path)
+{
+	char *found;
+	int err = newest_log_find(path, &found);
+
+	if (err == -ENOENT)
+		cli_fail(cli, "there is no log (*.txtrace) in '%s'", path);
+	else if (err)
+		cli_fail(cli, "can't read '%s': %s", path, strerror(-err));
+	return err ? NULL : found;
 }

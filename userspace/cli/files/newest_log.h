@@ -11,4 +11,7 @@
  */
 char *newest_log_path(struct cli *cli, const char *path);
 
+/* The same without a sentence: 0, -ENOENT: the directory has none, or why it can't be read. */
+int newest_log_find(const char *path, char **found);
+
 #endif

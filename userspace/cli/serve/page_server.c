@@ -68,8 +68,8 @@ static enum MHD_Result send_text(const struct page_server *server, struct MHD_Co
 {
 	return send_response(server, connection, status, "text/plain; charset=utf-8",
 			     server->http.library.create_response_from_buffer(strlen(text),
-									 (void *)(uintptr_t)text,
-									 MHD_RESPMEM_MUST_COPY));
+									      (void *)(uintptr_t)text,
+									      MHD_RESPMEM_MUST_COPY));
 }
 
 /* A name that a web page has led here is none of ours. */
@@ -97,8 +97,9 @@ static enum MHD_Result send_page(const struct page_server *server, struct MHD_Co
 	}
 	if (!reply.fd)
 		return send_response(server, connection, MHD_HTTP_OK, reply.type,
-				     server->http.library.create_response_from_buffer(reply.length, reply.bytes,
-										 MHD_RESPMEM_MUST_FREE));
+				     server->http.library.create_response_from_buffer(reply.length,
+										      reply.bytes,
+										      MHD_RESPMEM_MUST_FREE));
 	fd = dup(reply.fd);
 	return fd < 0 ? MHD_NO
 		      : send_response(server, connection, MHD_HTTP_OK, reply.type,
