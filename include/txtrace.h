@@ -1040,7 +1040,8 @@ TXTRACE_INLINE_ void txtrace_fill_(struct txtrace_slot_ *slot, uint64_t kind, ui
 
 /*
  * What every macro calls while somebody traces. Returns the id of a span that
- * begins; for other kinds, whether it is in the ring. `name` is a label or name.
+ * begins; for other kinds, whether it is in the ring (0: no; PIECE: 2 if there is
+ * no ring). `name` is a label or name.
  * `value` is the parent, the value, or the address of a text; then `stamp` is
  * its length << 32 | the number that its pieces have. PIECE: its three words, and
  * as the stamp its commit without the kind.
@@ -1055,6 +1056,8 @@ TXTRACE_INLINE_ void txtrace_fill_(struct txtrace_slot_ *slot, uint64_t kind, ui
  * go on with what belongs to the first one. Limit: in a dlopened object, a
  * thread's first mark may allocate memory, which glibc forbids signal handlers.
  */
+#define TXTRACE_NO_RING_ UINT64_C(2)
+
 TXTRACE_DECLARE_(uint64_t txtrace_mark_(uint64_t kind, uint64_t id, const char *name, uint64_t value,
 					uint64_t stamp));
 
@@ -1087,8 +1090,11 @@ TXTRACE_ONE_PER_OBJECT_ uint64_t txtrace_mark_(uint64_t kind, uint64_t id, const
 	}
 	if (TXTRACE_UNLIKELY_(room == TXTRACE_ROOM_NONE_))
 		(void)__atomic_fetch_add(&thread.lane->lost[kind & 31], 1, __ATOMIC_RELAXED);
-	if (TXTRACE_UNLIKELY_(room == TXTRACE_ROOM_NOWHERE_) && kind != TXTRACE_MARK_PIECE_)
+	if (TXTRACE_UNLIKELY_(room == TXTRACE_ROOM_NOWHERE_)) {
+		if (kind == TXTRACE_MARK_PIECE_)
+			return TXTRACE_NO_RING_;
 		txtrace_site_ring(kind, id, name, value, stamp);
+	}
 	if ((switches & TXTRACE_ALL_SWITCHES_) != 0 && kind != TXTRACE_MARK_PIECE_)
 		txtrace_tell_(kind, id, name, value, stamp);
 	return result;
@@ -1106,7 +1112,7 @@ TXTRACE_ONE_PER_OBJECT_ uint64_t txtrace_mark_(uint64_t kind, uint64_t id, const
 #define TXTRACE_NUMBER_OF_TEXT_										\
 	((TXTRACE_ADDRESS_(TXTRACE_CAST_(char *, __builtin_frame_address(0))) >> 4) & 0xffffff)
 
-/* 24 bytes at most. 0: there was no room for them. */
+/* 24 bytes at most. 0: there was no room for them; TXTRACE_NO_RING_. */
 TXTRACE_INLINE_ uint64_t txtrace_put_piece_(const char *bytes, uint64_t size, uint64_t stamp)
 {
 	uint64_t words[3] = { 0, 0, 0 };
@@ -1114,6 +1120,19 @@ TXTRACE_INLINE_ uint64_t txtrace_put_piece_(const char *bytes, uint64_t size, ui
 	__builtin_memcpy(words, bytes, size);
 	return txtrace_mark_(TXTRACE_MARK_PIECE_, words[0], TXTRACE_AT_(const char, words[1]), words[2],
 			     stamp);
+}
+
+/* Behind its pieces. Without a ring for them there may be one now: the probe gets the whole text. */
+TXTRACE_INLINE_ void txtrace_mark_text_(uint64_t kind, uint64_t id, const char *name, uint64_t text,
+					uint64_t stamp, uint64_t in_ring)
+{
+	if (TXTRACE_UNLIKELY_(in_ring == TXTRACE_NO_RING_)) {
+		txtrace_site_ring(kind, id, name, text, stamp);
+		if ((__atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED) & TXTRACE_ALL_SWITCHES_) != 0)
+			txtrace_tell_(kind, id, name, text, stamp);
+		return;
+	}
+	(void)txtrace_mark_(kind, id, name, text, stamp);
 }
 
 TXTRACE_DECLARE_(void txtrace_text_(uint64_t kind, uint64_t id, const char *name, const void *text,
@@ -1129,7 +1148,7 @@ TXTRACE_ONE_PER_OBJECT_ void txtrace_text_(uint64_t kind, uint64_t id, const cha
 {
 	const uint64_t number = TXTRACE_NUMBER_OF_TEXT_;
 	const char *bytes = TXTRACE_AT_(const char, TXTRACE_ADDRESS_(text));
-	uint64_t at, copied = 0, piece = 0;
+	uint64_t at, copied = 0, piece = 0, in_ring = 1;
 
 	/* nothing lies in the first page: NULL, or a member of it */
 	if (__atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED) >= TXTRACE_RING_SWITCH_ &&
@@ -1140,11 +1159,10 @@ TXTRACE_ONE_PER_OBJECT_ void txtrace_text_(uint64_t kind, uint64_t id, const cha
 		if (copied > TXTRACE_COPIED_MAX_(kind))
 			copied = TXTRACE_COPIED_MAX_(kind);
 	}
-	for (at = 0; at < copied; at += TXTRACE_PIECE_BYTES_)
-		if (!txtrace_put_piece_(bytes + at, TXTRACE_LESS_(copied - at, TXTRACE_PIECE_BYTES_),
-					number << 32 | piece++))
-			break;
-	(void)txtrace_mark_(kind, id, name, TXTRACE_ADDRESS_(text), length << 32 | number);
+	for (at = 0; at < copied && in_ring == 1; at += TXTRACE_PIECE_BYTES_)
+		in_ring = txtrace_put_piece_(bytes + at, TXTRACE_LESS_(copied - at, TXTRACE_PIECE_BYTES_),
+					     number << 32 | piece++);
+	txtrace_mark_text_(kind, id, name, TXTRACE_ADDRESS_(text), length << 32 | number, in_ring);
 }
 
 /* Of a key only the first 64 bytes count; so it may be as long as it likes. */
@@ -1169,7 +1187,7 @@ TXTRACE_ONE_PER_OBJECT_ void txtrace_pieces_(uint64_t kind, uint64_t id, const c
 	char first[TXTRACE_PROBED_MAX_ + 1], part[TXTRACE_PIECE_BYTES_];
 	const uint64_t number = TXTRACE_NUMBER_OF_TEXT_;
 	uint64_t length = 0, used = 0, piece = 0, i, at, size, step;
-	int is_told = __atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED) >= TXTRACE_RING_SWITCH_;
+	uint64_t in_ring = __atomic_load_n(&txtrace_switches, __ATOMIC_RELAXED) >= TXTRACE_RING_SWITCH_;
 
 	for (i = 0; i < cnt; i++) {
 		const char *bytes = TXTRACE_AT_(const char, TXTRACE_ADDRESS_(pieces[i].data));
@@ -1178,21 +1196,21 @@ TXTRACE_ONE_PER_OBJECT_ void txtrace_pieces_(uint64_t kind, uint64_t id, const c
 		if (size != 0 && length < TXTRACE_PROBED_MAX_)
 			__builtin_memcpy(first + length, bytes,
 					 TXTRACE_LESS_(size, TXTRACE_PROBED_MAX_ - length));
-		for (at = 0; is_told && at < size; at += step) {
+		for (at = 0; in_ring == 1 && at < size; at += step) {
 			step = TXTRACE_LESS_(size - at, TXTRACE_PIECE_BYTES_ - used);
 			__builtin_memcpy(part + used, bytes + at, step);
 			used += step;
 			if (used == TXTRACE_PIECE_BYTES_) {
-				is_told = txtrace_put_piece_(part, used, number << 32 | piece++) != 0;
+				in_ring = txtrace_put_piece_(part, used, number << 32 | piece++);
 				used = 0;
 			}
 		}
 		length += size;
 	}
-	if (is_told && used != 0)
-		(void)txtrace_put_piece_(part, used, number << 32 | piece);
+	if (in_ring == 1 && used != 0)
+		in_ring = txtrace_put_piece_(part, used, number << 32 | piece);
 	first[TXTRACE_LESS_(length, TXTRACE_PROBED_MAX_)] = 0;
-	(void)txtrace_mark_(kind, id, name, TXTRACE_ADDRESS_(first), length << 32 | number);
+	txtrace_mark_text_(kind, id, name, TXTRACE_ADDRESS_(first), length << 32 | number, in_ring);
 	__asm__ volatile("" : : "r"(first) : "memory"); /* read at the probe */
 }
 

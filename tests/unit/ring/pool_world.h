@@ -6,13 +6,12 @@
 #ifndef POOL_WORLD_H
 #define POOL_WORLD_H
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../skip.h"
+#include "own_pool.h"
 #include "ring/mark_pool.h"
 #include "txtrace.h"
 
@@ -109,30 +108,6 @@ static void forget_seen(void)
 	memset(world.cnt_of, 0, sizeof(world.cnt_of));
 	memset(world.lost_of, 0, sizeof(world.lost_of));
 	world.is_in_order = true;
-}
-
-/* The descriptor that the recorder gets from the kernel for another process. */
-static int open_own(uintptr_t address)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx", (unsigned long)address,
-		 (unsigned long)(address + MARK_POOL_BYTES));
-	return open(path, O_RDWR | O_CLOEXEC);
-}
-
-static uintptr_t find_pool(void)
-{
-	unsigned long start, end, found = 0;
-	char line[512];
-	FILE *maps = fopen("/proc/self/maps", "re");
-
-	while (maps && fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%lx-%lx", &start, &end) == 2 && end - start == MARK_POOL_BYTES &&
-		    strstr(line, "/dev/zero"))
-			found = start;
-	fclose(maps);
-	return found;
 }
 
 /* The first mark goes to the probe, the second one makes the pool; from acceptance on there are lanes. */

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -585,11 +586,54 @@ static void other_memory_is_refused(void **state)
 	close(fd);
 }
 
+static atomic_bool is_changing;
+
+/* As recorders that come and go. */
+static void *accept_now_and_then(void *context)
+{
+	(void)context;
+	while (atomic_load(&is_changing)) {
+		__atomic_store_n(&world.memory->accepted, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&world.memory->accepted, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/* A text is in the ring with all of its pieces, or it goes to the probe. */
+static void no_text_comes_without_its_pieces(void **state)
+{
+	const struct txtrace_piece pieces[] = { { "three", 5 },
+						{ "in one, and", 11 },
+						{ " that is all that there is", 26 } };
+	uint64_t cnt = 0;
+	pthread_t thread;
+
+	(void)state;
+	NEED_POOL();
+	atomic_store(&is_changing, true);
+	pthread_create(&thread, NULL, accept_now_and_then, NULL);
+	for (int round = 0; round < 300; round++) {
+		for (int i = 0; i < 1000; i++) {
+			TXTRACE_ATTR(7, "text", "this needs two pieces, which are 24 bytes each");
+			TXTRACE_ATTR_PIECES(7, "pieces", pieces, 3);
+		}
+		drain();
+		for (size_t i = 0; i < world.cnt; i++)
+			assert_false(world.seen[i].is_unreadable);
+		cnt += world.cnt;
+		forget_seen();
+	}
+	atomic_store(&is_changing, false);
+	pthread_join(thread, NULL);
+	assert_true(cnt > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_comes),
 		cmocka_unit_test(chunks_are_used_again),
+		cmocka_unit_test(no_text_comes_without_its_pieces),
 		cmocka_unit_test(overload_is_counted),
 		cmocka_unit_test(overload_is_counted_by_thread),
 		cmocka_unit_test(threads_come_and_go),

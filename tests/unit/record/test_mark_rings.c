@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A program that marks, which is this one, and what the kernel tells of it, in
+ * the orders in which it may be heard: the rings of several CPUs are read one
+ * after the other.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "../ring/own_pool.h"
+#include "../skip.h"
+#include "record/mark_rings.h"
+#include "txtrace.h"
+
+#define TID 77
+
+static struct {
+	struct txtrace_pool_ *memory;
+	struct mark_rings *marks;
+	uint64_t begin_cnt;
+	uint64_t end_cnt;
+	uint64_t lost_cnt;
+} heard;
+
+static int push(void *context, const void *record, size_t size)
+{
+	const struct wire_header *header = record;
+
+	(void)context;
+	assert_true(size >= sizeof(*header));
+	assert_int_equal(header->tid, TID);
+	heard.begin_cnt += header->kind == WIRE_BEGIN;
+	heard.end_cnt += header->kind == WIRE_END;
+	return 0;
+}
+
+static int push_loss(void *context, const struct wire_loss *loss)
+{
+	(void)context;
+	heard.lost_cnt += loss->span_event_cnt;
+	return 0;
+}
+
+static struct wire_header header_of(uint8_t kind, uint64_t time_ns, size_t size)
+{
+	return (struct wire_header){ .kind = kind,
+				     .tid = TID,
+				     .tgid = (uint32_t)getpid(),
+				     .time_ns = time_ns,
+				     .size = (uint16_t)size };
+}
+
+static void hear_pool(uint64_t lane, uint64_t time_ns)
+{
+	const struct wire_pool pool = {
+		.header = header_of(WIRE_POOL, time_ns, sizeof(pool)),
+		.address = (uintptr_t)heard.memory,
+		.lane = lane,
+	};
+
+	assert_int_equal(mark_rings_hear(heard.marks, &pool, sizeof(pool)), 0);
+}
+
+static void hear_thread_end(uint64_t time_ns)
+{
+	const struct wire_header header = header_of(WIRE_THREAD_EXIT, time_ns, sizeof(header));
+
+	assert_int_equal(mark_rings_hear(heard.marks, &header, sizeof(header)), 0);
+}
+
+static void hear_process_end(uint64_t time_ns)
+{
+	const struct wire_process process = {
+		.header = header_of(WIRE_PROCESS, time_ns, sizeof(process)),
+		.change = WIRE_PROCESS_EXITED,
+	};
+
+	assert_int_equal(mark_rings_hear(heard.marks, &process, sizeof(process)), 0);
+}
+
+static void drain_all(void)
+{
+	do
+		assert_int_equal(mark_rings_drain(heard.marks, UINT64_MAX), 0);
+	while (mark_rings_have_more(heard.marks));
+}
+
+/* The pool is there, and nobody reads it. The first mark goes to the probe, the second one makes the pool. */
+static int open_rings(void **state)
+{
+	const struct mark_rings_options options = { .push = push, .push_loss = push_loss };
+	uintptr_t address;
+	int fd;
+
+	(void)state;
+	txtrace_switches = TXTRACE_RING_SWITCH_;
+	for (int i = 0; i < 2; i++)
+		TXTRACE_END(1);
+	address = find_pool();
+	fd = open_own(address);
+	if (fd < 0)
+		return 0; /* each test is skipped */
+	close(fd);
+	heard.memory = (struct txtrace_pool_ *)address;
+	heard.marks = mark_rings_new(&options);
+	return heard.marks ? 0 : -1;
+}
+
+/* This thread's, as the probe tells it: the only one that anybody has. */
+static uint32_t find_lane(void)
+{
+	for (uint32_t place = MARK_HEAD_CHUNKS * MARK_PLACES_IN_CHUNK; place < MARK_PLACE_COUNT; place++)
+		if (heard.memory->chunks[place / MARK_PLACES_IN_CHUNK] == MARK_CHUNK_LANES &&
+		    MARK_END_PLACE(txtrace_lane_at_(heard.memory, place)->position))
+			return place;
+	return 0;
+}
+
+static int close_rings(void **state)
+{
+	(void)state;
+	mark_rings_free(heard.marks);
+	return 0;
+}
+
+/* The lane was told before all that ended, by a CPU whose ring had just been read. */
+static void a_lane_that_is_heard_of_after_its_end(void **state)
+{
+	uint64_t told_ns, end_ns;
+	txtrace_span_t span;
+	uint32_t place;
+
+	(void)state;
+	if (!heard.marks)
+		skip_because("this process may not open what it has mapped");
+	hear_pool(0, clock_now_ns());
+	drain_all();
+	told_ns = clock_now_ns();
+	span = TXTRACE_BEGIN("short");
+	TXTRACE_END(span);
+	TXTRACE_END(span);
+	end_ns = clock_now_ns();
+	hear_thread_end(end_ns);
+	hear_process_end(end_ns);
+	drain_all();
+	place = find_lane();
+	hear_pool(place, told_ns);
+	drain_all();
+	assert_int_equal(heard.begin_cnt, 1);
+	assert_int_equal(heard.end_cnt, 2);
+	assert_int_equal(heard.lost_cnt, 0);
+	while (mark_rings_have_endings(heard.marks))
+		drain_all();
+	assert_int_equal(heard.end_cnt, 2);
+	assert_true(txtrace_lane_at_(heard.memory, place)->position ==
+		    MARK_CHUNK_SLOTS); /* it was given back */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lane_that_is_heard_of_after_its_end),
+	};
+
+	return cmocka_run_group_tests(tests, open_rings, close_rings);
+}
