@@ -46,7 +46,8 @@ struct otel_thread {
 	uint64_t failed_ns; /* its CPU time at the begin of the stay at whose end the first of these failed */
 	uint64_t variable;  /* the address of the one that was looked at last; 0: none was found */
 	uint64_t generation; /* as long as that is the same */
-	uint64_t is_only;    /* there is no other one */
+	uint32_t is_only;    /* there is no other one */
+	uint32_t is_nodejs;  /* its form, see struct otel_place */
 };
 
 /*
@@ -114,11 +115,115 @@ static __always_inline bool find_variable(uint64_t pointer, const struct otel_pl
 	return true;
 }
 
-static __always_inline enum found read_record(uint64_t pointer, uint64_t address, struct record *record)
+/* ---- Node.js ---- */
+
+/*
+ * As V8 has them, without compressed pointers. An address of an object is odd; a small number is in the upper
+ * half of a word. A map leads to its table: counts, the first entry of each bucket, and the entries.
+ */
+#define MAP_TABLE 24
+#define TABLE_COUNTS 16
+#define ENTRY_MAX 16 /* that are looked at, of one bucket */
+#define BUCKET_MAX (1u << 20)
+#define NO_ENTRY 0xffffffffu
+
+struct table_counts {
+	uint64_t there;
+	uint64_t deleted;
+	uint64_t buckets;
+};
+
+struct table_entry {
+	uint64_t key;
+	uint64_t value;
+	uint64_t next;
+};
+
+static __always_inline bool is_number(uint64_t word)
+{
+	return !(word & 0xffffffffu);
+}
+
+static __always_inline bool is_object(uint64_t word)
+{
+	return word & 1;
+}
+
+static __always_inline bool read_counts(struct table_counts *counts, uint64_t table)
+{
+	uint64_t buckets;
+
+	if (bpf_probe_read_user(counts, sizeof(*counts), (void *)(table - 1 + TABLE_COUNTS)) ||
+	    !is_number(counts->there | counts->deleted | counts->buckets))
+		return false;
+	counts->there >>= 32;
+	counts->deleted >>= 32;
+	counts->buckets >>= 32;
+	buckets = counts->buckets;
+	return buckets && buckets <= BUCKET_MAX && !(buckets & (buckets - 1));
+}
+
+/* *value: of the key in the table; 0: it is not there. false: this is no such table. */
+static __noinline int find_value(uint64_t table, uint64_t key, uint32_t hash, uint64_t *value)
+{
+	uint64_t heads = table - 1 + TABLE_COUNTS + sizeof(struct table_counts), word;
+	struct table_counts counts;
+	struct table_entry entry;
+
+	*value = 0;
+	if (!read_counts(&counts, table) || !read_word(&word, heads + (hash & (counts.buckets - 1)) * 8))
+		return false;
+	for (int i = 0; i < ENTRY_MAX; i++) {
+		uint64_t number = word >> 32;
+
+		if (!is_number(word) || (number != NO_ENTRY && number >= counts.there + counts.deleted))
+			return false;
+		if (number == NO_ENTRY)
+			return true;
+		if (bpf_probe_read_user(&entry, sizeof(entry),
+					(void *)(heads + counts.buckets * 8 + number * sizeof(entry))))
+			return false;
+		if (entry.key == key) {
+			*value = entry.value;
+			return true;
+		}
+		word = entry.next;
+	}
+	return false;
+}
+
+/* *at: the address of the record, 0: there is none. */
+static __noinline int find_nodejs_record(uint64_t address, uint64_t *at)
+{
+	struct otel_nodejs node;
+	uint64_t frame, table, key, value;
+
+	*at = 0;
+	if (bpf_probe_read_user(&node, sizeof(node), (void *)address))
+		return false;
+	if (!node.frame)
+		return true;
+	/* earlier forms under the same name have no such place */
+	if (!node.record || node.record & 7 || !read_word(&frame, node.frame))
+		return false;
+	if (!frame || frame == node.undefined)
+		return true;
+	if (!is_object(frame) || !read_word(&table, frame - 1 + MAP_TABLE) || !is_object(table) ||
+	    !read_word(&key, node.key) || !find_value(table, key, (uint32_t)node.hash, &value))
+		return false;
+	if (!is_object(value) || value == node.undefined)
+		return true;
+	return read_word(at, value - 1 + node.record);
+}
+
+/* ---- the record ---- */
+
+static __always_inline enum found read_record(uint64_t pointer, uint64_t address, bool is_nodejs,
+					      struct record *record)
 {
 	uint64_t at;
 
-	if (!read_word(&at, address))
+	if (is_nodejs ? !find_nodejs_record(address, &at) : !read_word(&at, address))
 		return FOUND_NONSENSE;
 	if (!at)
 		return FOUND_NOTHING;
@@ -135,15 +240,16 @@ static __always_inline enum found read_record(uint64_t pointer, uint64_t address
 
 /* *variable: the one that was looked at last. */
 static __always_inline enum found search(uint64_t pointer, const struct otel_process *process,
-					 struct record *record, uint64_t *variable)
+					 struct record *record, uint64_t *variable, bool *is_nodejs)
 {
 	enum found found = FOUND_NOTHING;
 
 	for (uint32_t i = 0; i < OTEL_PLACE_MAX && i < process->place_cnt; i++) {
+		*is_nodejs = process->places[i].is_nodejs;
 		if (!find_variable(pointer, &process->places[i], variable))
 			return FOUND_NONSENSE;
 		if (*variable)
-			found = read_record(pointer, *variable, record);
+			found = read_record(pointer, *variable, *is_nodejs, record);
 		if (found != FOUND_NOTHING)
 			break;
 	}
@@ -327,7 +433,9 @@ static __always_inline enum found look_anew(struct task_struct *task, uint64_t k
 	uint64_t pointer = compat_thread_pointer(task), variable = 0, generation = otel_generation;
 	uint32_t tgid = task->tgid;
 	const struct otel_process *process = bpf_map_lookup_elem(&otel_processes, &tgid);
-	enum found found = process && pointer ? search(pointer, process, record, &variable) : FOUND_NOTHING;
+	bool is_nodejs = false;
+	enum found found = process && pointer ? search(pointer, process, record, &variable, &is_nodejs)
+					      : FOUND_NOTHING;
 
 	if (!*thread && found != FOUND_NOTHING) {
 		make_thread(key);
@@ -337,6 +445,7 @@ static __always_inline enum found look_anew(struct task_struct *task, uint64_t k
 		(*thread)->variable = variable;
 		(*thread)->generation = generation;
 		(*thread)->is_only = process && process->place_cnt == 1;
+		(*thread)->is_nodejs = is_nodejs;
 	}
 	return found;
 }
@@ -365,7 +474,8 @@ int on_otel_switch(uint64_t *ctx)
 		return 0;
 	}
 	if (thread && knows_variable(thread))
-		found = read_record(compat_thread_pointer(prev), thread->variable, &record);
+		found = read_record(compat_thread_pointer(prev), thread->variable, thread->is_nodejs,
+				    &record);
 	else
 		found = look_anew(prev, key, &thread, &record);
 	if (found == FOUND_NOTHING && thread && !thread->is_only)

@@ -33,7 +33,21 @@ struct otel_place {
 	int32_t list;	     /* from the thread pointer: where the address of the list of blocks is */
 	uint8_t entry_bytes; /* of that list */
 	uint8_t has_count;   /* 16 bytes before the list is how many entries it has */
-	uint8_t padding[2];
+	uint8_t is_nodejs;   /* it is a struct otel_nodejs, else the address of the record */
+	uint8_t padding;
+};
+
+/*
+ * One thread of Node.js has many contexts by turns: from here it is found which
+ * one it is in. Of the schema nodejs_v1_dev, as dd-trace publishes it.
+ */
+struct otel_nodejs {
+	uint64_t frame; /* where the address of V8's present AsyncContextFrame is, a map; 0: nowhere */
+	uint64_t key;	/* where the address is that is the key in that map */
+	int32_t hash;	/* of the key */
+	uint8_t record; /* where in the value of the key the address of the record is */
+	uint8_t padding[3];
+	uint64_t undefined; /* the address that stands for none */
 };
 
 struct otel_process {
@@ -48,5 +62,6 @@ struct otel_process {
 #define OTEL_NAME_AFTER 0xfffff10000000003ull
 
 _Static_assert(sizeof(struct otel_place) == 24, "otel_place");
+_Static_assert(sizeof(struct otel_nodejs) == 32, "otel_nodejs");
 
 #endif

@@ -113,12 +113,12 @@ said_once() {
 
 # announces NAME OPTION...: a program that is not named by its number
 announces() {
-	local name=$1 recorder_pid
+	local name=$1 program=${program:-program} recorder_pid
 	rm -f "$tmp/go"
-	"$recorder" --otel -o "$tmp/$name.txtrace" --exe "$tmp/program" >"$tmp/reported" 2>"$tmp/said" &
+	"$recorder" --otel -o "$tmp/$name.txtrace" --exe "$tmp/$program" >"$tmp/reported" 2>"$tmp/said" &
 	recorder_pid=$!
 	wait_for 60 is_recording $recorder_pid || return
-	"$tmp/program" --until "$tmp/go" "${@:2}" >"$tmp/$name.out" &
+	"$tmp/$program" --until "$tmp/go" "${@:2}" >"$tmp/$name.out" &
 	wait_for 60 grep -q "txtrace-bpf: process" "$tmp/said"
 	touch "$tmp/go"
 	wait $! || fail "the program ended with $?"
@@ -129,6 +129,10 @@ announces() {
 # Who is not named by its number is read if it says so.
 announced() {
 	announces announced --announce tlsdesc_v1_dev && said_once "publishes the contexts of its threads, as service 'the writer'" && compare_otel "$tmp/announced.txtrace" "$tmp/announced.out"
+}
+
+announced_nodejs() {
+	program=nodejs announces announced.nodejs --announce nodejs_v1_dev && said_once "publishes the contexts of its threads, as service 'the writer'" && compare_otel "$tmp/announced.nodejs.txtrace" "$tmp/announced.nodejs.out"
 }
 
 announced_late() {
@@ -145,7 +149,7 @@ unannounced() {
 }
 
 of_another_form() {
-	announces other --announce nodejs_v1_dev && said_once "as 'nodejs_v1_dev', which txtrace does not read"
+	announces other --announce go_pprof_labels_v1 && said_once "as 'go_pprof_labels_v1', which txtrace does not read"
 }
 
 # A child has its parent's variable, and no word of its own.
@@ -230,6 +234,8 @@ compiled() {
 	fi
 	check "after a hundred other libraries" many_libraries
 	check "in programs that follow each other" execs
+	check "as Node.js has it" in_program nodejs gcc -rdynamic -DNODEJS
+	check "as Node.js has it, in a program that says so" announced_nodejs
 }
 ! command -v gcc >/dev/null || compiled
 check "200 threads" many_threads

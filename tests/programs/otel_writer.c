@@ -15,7 +15,7 @@
  *	--fork                it is a child that does all that but for --announce
  *
  * Odd threads keep one record, even ones swap two. With -DELSEWHERE the variable is in another file that it
- * is linked with, with -DLOADED in one that is loaded.
+ * is linked with, with -DLOADED in one that is loaded. With -DNODEJS it is as Node.js has it.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -28,7 +28,9 @@
 
 #define BEFORE (1ul << 50) /* in the number of a trace */
 
-#if !defined(ELSEWHERE) && !defined(LOADED)
+#if defined(NODEJS)
+#include "otel_nodejs.h"
+#elif !defined(ELSEWHERE) && !defined(LOADED)
 __attribute__((visibility("default"))) __thread struct otel_record *otel_thread_ctx_v1;
 
 struct otel_record **otel_variable(void)

@@ -38,9 +38,14 @@ static void own_context_is_read(void **state)
 		const char *name;
 		enum thread_schema schema;
 	} schemas[] = {
-		{ "tlsdesc_v1_dev", THREAD_SCHEMA_TLS }, { "tlsdesc_v1", THREAD_SCHEMA_TLS },
-		{ "tls_v1", THREAD_SCHEMA_TLS },	 { "tls_v10", THREAD_SCHEMA_OTHER },
-		{ "tls_v", THREAD_SCHEMA_OTHER },	 { "nodejs_v1_dev", THREAD_SCHEMA_OTHER },
+		{ "tlsdesc_v1_dev", THREAD_SCHEMA_TLS },
+		{ "tlsdesc_v1", THREAD_SCHEMA_TLS },
+		{ "tls_v1", THREAD_SCHEMA_TLS },
+		{ "tls_v10", THREAD_SCHEMA_OTHER },
+		{ "tls_v", THREAD_SCHEMA_OTHER },
+		{ "nodejs_v1_dev", THREAD_SCHEMA_NODEJS },
+		{ "nodejs_v1", THREAD_SCHEMA_NODEJS },
+		{ "nodejs_v2", THREAD_SCHEMA_OTHER },
 		{ "", THREAD_SCHEMA_NONE },
 	};
 	struct otel_header *header = otel_announce(NULL, "the service", NULL);
@@ -248,10 +253,14 @@ static void no_way(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(own_context_is_read),	   cmocka_unit_test(damaged_contexts_are_refused),
-		cmocka_unit_test(cut_off_messages),	   cmocka_unit_test(long_names_are_cut),
-		cmocka_unit_test(in_the_program),	   cmocka_unit_test(at_a_distance),
-		cmocka_unit_test(in_a_module),		   cmocka_unit_test(by_descriptor),
+		cmocka_unit_test(own_context_is_read),
+		cmocka_unit_test(damaged_contexts_are_refused),
+		cmocka_unit_test(cut_off_messages),
+		cmocka_unit_test(long_names_are_cut),
+		cmocka_unit_test(in_the_program),
+		cmocka_unit_test(at_a_distance),
+		cmocka_unit_test(in_a_module),
+		cmocka_unit_test(by_descriptor),
 		cmocka_unit_test(no_way),
 	};
 

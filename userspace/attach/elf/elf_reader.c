@@ -354,7 +354,7 @@ int elf_reader_context(struct elf_reader *reader, struct elf_tls *tls, int fd)
 	int err;
 
 	if (!reader)
-		return elf_tls_read(tls, fd, ELF_CONTEXT_NAME, ELF_CONTEXT_BYTES);
+		return elf_tls_read_context(tls, fd);
 	err = talk_begin(&talk, reader, fd);
 	if (!err)
 		err = ask(&talk, &request, sizeof(*tls), 1, &received);

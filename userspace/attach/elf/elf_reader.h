@@ -42,7 +42,7 @@ void elf_reader_free(struct elf_reader *reader); /* NULL is allowed; ends the pr
 /* Each as the function that reads; -EIO: the process failed. */
 int elf_reader_notes(struct elf_reader *reader, struct elf_notes *notes, int fd);
 int elf_reader_count(struct elf_reader *reader, struct function_count *count, int fd);
-int elf_reader_context(struct elf_reader *reader, struct elf_tls *tls, int fd); /* ELF_CONTEXT_NAME */
+int elf_reader_context(struct elf_reader *reader, struct elf_tls *tls, int fd); /* elf_tls_read_context() */
 
 /* Keeps the process until elf_functions_release(), for elf_reader_exits(). */
 int elf_reader_functions(struct elf_reader *reader, struct elf_functions *functions, int fd);

@@ -135,7 +135,7 @@ static void tell_context(struct reply *reply)
 {
 	struct elf_tls tls;
 
-	reply->answer.err = elf_tls_read(&tls, OUTSIDE_KEPT_FD, ELF_CONTEXT_NAME, ELF_CONTEXT_BYTES);
+	reply->answer.err = elf_tls_read_context(&tls, OUTSIDE_KEPT_FD);
 	if (!reply->answer.err)
 		add_item(reply, &tls, sizeof(tls));
 }

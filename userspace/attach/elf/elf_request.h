@@ -18,12 +18,8 @@ enum elf_question {
 	/* function_exits_find() of parts of the file; what is told are places in the file, too */
 	ELF_QUESTION_EXITS = 3,
 	ELF_QUESTION_COUNT = 4,     /* function_count_read(): item_cnt */
-	ELF_QUESTION_CONTEXT = 5,   /* elf_tls_read() of ELF_CONTEXT_NAME */
+	ELF_QUESTION_CONTEXT = 5,   /* elf_tls_read_context() */
 };
-
-/* The variable by which a tracer of OpenTelemetry publishes what each thread does: see attach/otel. */
-#define ELF_CONTEXT_NAME "otel_thread_ctx_v1"
-#define ELF_CONTEXT_BYTES 8
 
 #define ELF_PART_MAX 2
 

@@ -195,3 +195,14 @@ int elf_tls_read(struct elf_tls *tls, int fd, const char *name, uint64_t bytes)
 	elf_end(elf);
 	return err;
 }
+
+int elf_tls_read_context(struct elf_tls *tls, int fd)
+{
+	int err = elf_tls_read(tls, fd, ELF_CONTEXT_NAME, ELF_CONTEXT_BYTES);
+
+	if (err || tls->way != ELF_TLS_NONE)
+		return err;
+	err = elf_tls_read(tls, fd, ELF_NODEJS_CONTEXT_NAME, ELF_NODEJS_CONTEXT_BYTES);
+	tls->is_nodejs = true;
+	return err;
+}

@@ -21,10 +21,11 @@ enum elf_tls_way {
 
 /* All addresses are the file's own. */
 struct elf_tls {
-	uint64_t way;	  /* enum elf_tls_way */
-	uint64_t machine; /* EM_X86_64, EM_AARCH64 */
-	uint64_t value;	  /* the variable's offset in the block */
-	uint64_t word;	  /* DISTANCE, MODULE, DESCRIPTOR: the address of these words */
+	uint64_t way;	    /* enum elf_tls_way */
+	uint64_t machine;   /* EM_X86_64, EM_AARCH64 */
+	uint64_t is_nodejs; /* of elf_tls_read_context(): it is the second one */
+	uint64_t value;	    /* the variable's offset in the block */
+	uint64_t word;	    /* DISTANCE, MODULE, DESCRIPTOR: the address of these words */
 	/* EXECUTABLE: the block */
 	uint64_t address;
 	uint64_t bytes;
@@ -40,5 +41,13 @@ struct elf_tls {
  * file; -EBADMSG: it is damaged.
  */
 int elf_tls_read(struct elf_tls *tls, int fd, const char *name, uint64_t bytes);
+
+/* In which tracers of OpenTelemetry publish what a thread does: the first of these that the file has. */
+#define ELF_CONTEXT_NAME "otel_thread_ctx_v1"
+#define ELF_CONTEXT_BYTES 8
+#define ELF_NODEJS_CONTEXT_NAME "otel_thread_ctx_nodejs_v1"
+#define ELF_NODEJS_CONTEXT_BYTES 32
+
+int elf_tls_read_context(struct elf_tls *tls, int fd);
 
 #endif

@@ -62,11 +62,18 @@ static bool is_word(const struct words *words, const char *text)
 /* The names that the form has had. */
 static enum thread_schema schema_of(const struct words *name)
 {
-	static const char *const names[] = { "tlsdesc_v1_dev", "tlsdesc_v1", "tls_v1" };
+	static const struct {
+		const char *name;
+		enum thread_schema schema;
+	} known[] = {
+		{ "tlsdesc_v1_dev", THREAD_SCHEMA_TLS }, { "tlsdesc_v1", THREAD_SCHEMA_TLS },
+		{ "tls_v1", THREAD_SCHEMA_TLS },	 { "nodejs_v1_dev", THREAD_SCHEMA_NODEJS },
+		{ "nodejs_v1", THREAD_SCHEMA_NODEJS },
+	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (is_word(name, names[i]))
-			return THREAD_SCHEMA_TLS;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (is_word(name, known[i].name))
+			return known[i].schema;
 	return name->length ? THREAD_SCHEMA_OTHER : THREAD_SCHEMA_NONE;
 }
 

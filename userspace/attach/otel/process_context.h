@@ -17,9 +17,10 @@ struct process_reader;
 #define PROCESS_CONTEXT_TEXT_MAX 64
 
 enum thread_schema {
-	THREAD_SCHEMA_NONE = 0,	 /* it says nothing of threads */
-	THREAD_SCHEMA_TLS = 1,	 /* a variable of each thread: ELF_CONTEXT_NAME */
-	THREAD_SCHEMA_OTHER = 2, /* that we do not read */
+	THREAD_SCHEMA_NONE = 0,	  /* it says nothing of threads */
+	THREAD_SCHEMA_TLS = 1,	  /* a variable of each thread: ELF_CONTEXT_NAME */
+	THREAD_SCHEMA_NODEJS = 2, /* ELF_NODEJS_CONTEXT_NAME */
+	THREAD_SCHEMA_OTHER = 3,  /* that we do not read */
 };
 
 struct process_context {

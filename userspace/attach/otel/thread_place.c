@@ -60,7 +60,7 @@ static int in_module(struct otel_place *place, const struct elf_tls *tls, const 
 int thread_place_of_words(struct otel_place *place, const struct elf_tls *tls, const uint64_t words[2],
 			  const uint64_t target[2], uint64_t bias, bool is_musl)
 {
-	*place = (struct otel_place){ 0 };
+	*place = (struct otel_place){ .is_nodejs = tls->is_nodejs };
 	switch (tls->way) {
 	case ELF_TLS_EXECUTABLE:
 		return at_distance(place, distance_in_program(tls));

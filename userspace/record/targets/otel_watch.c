@@ -159,8 +159,9 @@ struct look {
 	struct thread_place_source source;
 	pid_t maps_pid;
 	struct otel_process found;
-	bool is_incomplete; /* a place may be known later */
-	bool has_unknown;   /* a variable is there, and nothing says where */
+	bool is_incomplete;	   /* a place may be known later */
+	bool has_unknown;	   /* a variable is there, and nothing says where */
+	enum thread_schema schema; /* of the variables that are wanted; NONE: any */
 };
 
 /* By what it is called: libc.so.6, or libc-2.31.so before 2.34. */
@@ -186,7 +187,8 @@ static int look_at_object(void *context, const struct proc_mapping *mapping)
 
 	if (!object)
 		return -ENOMEM;
-	if (object->tls.way == ELF_TLS_NONE || look->found.place_cnt == OTEL_PLACE_MAX)
+	if (object->tls.way == ELF_TLS_NONE || look->found.place_cnt == OTEL_PLACE_MAX ||
+	    (look->schema && (look->schema == THREAD_SCHEMA_NODEJS) != object->tls.is_nodejs))
 		return 0;
 	look->source.code = mapping;
 	err = thread_place_find(&look->found.places[look->found.place_cnt], &object->tls, &look->source);
@@ -196,9 +198,9 @@ static int look_at_object(void *context, const struct proc_mapping *mapping)
 	return 0;
 }
 
-/* What the process says of itself. Returns whether its threads are to be looked at. */
+/* What the process says of itself. Returns whether its threads are to be looked at, and how. */
 static bool wants_threads(struct otel_watch *watch, struct process *process, const struct proc_maps *maps,
-			  const struct traced_process *target)
+			  const struct traced_process *target, enum thread_schema *schema)
 {
 	struct process_context context;
 	bool is_named = target->reasons & (TARGET_NAMED | TARGET_CHILD);
@@ -214,8 +216,9 @@ static bool wants_threads(struct otel_watch *watch, struct process *process, con
 	if (!err) {
 		process->published_ns = context.published_ns;
 		memcpy(process->service, context.service, sizeof(process->service));
+		*schema = context.schema;
 		if (context.schema != THREAD_SCHEMA_OTHER)
-			return context.schema == THREAD_SCHEMA_TLS || is_named;
+			return context.schema != THREAD_SCHEMA_NONE || is_named;
 	}
 	if (!process->has_warned && err)
 		messages_say(watch->options.messages, MESSAGE_WARNING, "otel",
@@ -224,10 +227,11 @@ static bool wants_threads(struct otel_watch *watch, struct process *process, con
 			     : err == -EPROTO ? "it is damaged"
 					      : process_reader_explain(err));
 	else if (!process->has_warned)
-		messages_say(watch->options.messages, MESSAGE_WARNING, "otel",
-			     "process %u publishes the contexts of its threads as '%s', which txtrace does "
-			     "not read; it reads tlsdesc_v1_dev, tlsdesc_v1 and tls_v1",
-			     process->pid, context.schema_name);
+		messages_say(
+			watch->options.messages, MESSAGE_WARNING, "otel",
+			"process %u publishes the contexts of its threads as '%s', which txtrace does "
+			"not read; it reads tlsdesc_v1_dev, tlsdesc_v1, tls_v1, nodejs_v1_dev and nodejs_v1",
+			process->pid, context.schema_name);
 	process->has_warned = true;
 	return false;
 }
@@ -276,7 +280,7 @@ static void look_at(struct otel_watch *watch, struct process *process, const str
 						    .pid = maps.pid,
 						    .is_musl = !is_of_glibc(&maps) };
 	look.maps_pid = maps.pid;
-	if (wants_threads(watch, process, &maps, target))
+	if (wants_threads(watch, process, &maps, target, &look.schema))
 		proc_maps_each_object(&maps, look_at_object, &look);
 	if (look.found.place_cnt)
 		begin_reading(watch, process, &look.found);
