@@ -41,7 +41,7 @@ END
 # Each span is there, off the CPU for as long as the program asked, blocked by the lock that Atomics.wait is unless others had the CPU; and no other context was.
 as_measured() {
 	NODE_PATH=$folder/node_modules DD_TRACE_OTEL_CTX_ENABLED=true "$recorder" --otel -f -o "$tmp/node.txtrace" -- "$folder/node_modules/node/bin/node" "$tmp/app.js" "$tmp/go" >"$tmp/node.out" 2>"$tmp/said" &
-	wait_for 60 grep -q "publishes the contexts" "$tmp/said"
+	wait_for 3 grep -q "publishes the contexts" "$tmp/said"
 	touch "$tmp/go"
 	wait $! || fail "$(cat "$tmp/said")" || return
 	[ "$(grep -c "publishes the contexts of its threads" "$tmp/said")" = 1 ] || fail "$(cat "$tmp/said")" || return
