@@ -39,9 +39,8 @@ static void say(struct context_join *join, uint64_t id, uint64_t time_ns, const 
 	assert_int_equal(context_join_record(join, &record, TO_UNIX), 0);
 }
 
-/* All of it on a CPU, but for that many ns at its begin and end. */
-static void stay(struct context_join *join, uint64_t id, uint64_t trace, uint64_t span, uint64_t begin_ns,
-		 uint64_t end_ns, uint64_t between_ns)
+static void stay_blocked(struct context_join *join, uint64_t id, uint64_t trace, uint64_t span,
+			 uint64_t begin_ns, uint64_t end_ns, uint64_t between_ns, uint64_t blocked_ns)
 {
 	struct txtrace_record record = {
 		.kind = TXTRACE_RECORD_SPAN,
@@ -51,7 +50,8 @@ static void stay(struct context_join *join, uint64_t id, uint64_t trace, uint64_
 			  .label = string("otel"),
 			  .begin_ns = begin_ns - TO_UNIX,
 			  .end_ns = end_ns - TO_UNIX,
-			  .ledger = { .on_cpu_ns = end_ns - begin_ns } },
+			  .ledger = { .on_cpu_ns = end_ns - begin_ns - blocked_ns,
+				      .blocked_ns = { blocked_ns } } },
 	};
 	char header[64];
 
@@ -60,6 +60,13 @@ static void stay(struct context_join *join, uint64_t id, uint64_t trace, uint64_
 	say(join, id, begin_ns, "otel.before_ns", NULL, between_ns);
 	say(join, id, end_ns, "otel.after_ns", NULL, between_ns);
 	assert_int_equal(context_join_record(join, &record, TO_UNIX), 0);
+}
+
+/* All of it on a CPU, and that much before its begin and at its end is not known to be its own. */
+static void stay(struct context_join *join, uint64_t id, uint64_t trace, uint64_t span, uint64_t begin_ns,
+		 uint64_t end_ns, uint64_t between_ns)
+{
+	stay_blocked(join, id, trace, span, begin_ns, end_ns, between_ns, 0);
 }
 
 static struct context_span span_of(uint64_t trace, uint64_t span, uint64_t parent, uint64_t begin_ns,
@@ -121,6 +128,41 @@ static void by_turns(void **state)
 	context_join_stats(join, &stats);
 	assert_int_equal(stats.late_cnt, 1);
 	context_join_free(join);
+}
+
+/*
+ * The thread is on a CPU for 10 ms in which the span begins, is seen in it at the end of that, and again for
+ * 10 ms in which it ends.
+ */
+static void own_times_narrow(void **state)
+{
+	static const struct {
+		uint64_t begin_ns, end_ns, on_cpu_ns, between_ns;
+	} cases[] = {
+		/* the span's own times are not known to be near: of both pieces nothing is certain */
+		{ 1000001, 99000001, 0, 20000000 },
+		/* it began 2 ms before it was seen */
+		{ 18000001, 99000001, 0, 2049999 + 10000000 },
+		/* it ended 3 ms after the last piece began */
+		{ 1000001, 33000000, 2950000, 10000000 + 100000 },
+		{ 18000001, 33000000, 2950000, 2049999 + 100000 },
+		/* by a clock of milliseconds */
+		{ 18000000, 33000000, 2000000, 3000000 + 2000000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct context_span span = span_of(5, 1, 0, cases[i].begin_ns, cases[i].end_ns);
+		struct context_join *join = new_join();
+		struct context_sums sums;
+
+		/* blocked until 30 ms, then 10 ms on a CPU */
+		stay_blocked(join, 1, 5, 1, 20000000, 40000000, 10000000, 10000000);
+		assert_int_equal(ask(join, &span, &sums), 1);
+		assert_int_equal(sums.ledger.on_cpu_ns, cases[i].on_cpu_ns);
+		assert_int_equal(sums.between_ns, cases[i].between_ns);
+		context_join_free(join);
+	}
 }
 
 /* What was forgotten is never taken for time in which nobody worked. */
@@ -193,9 +235,8 @@ static void another_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_turns),
-		cmocka_unit_test(forgotten_by_time),
-		cmocka_unit_test(forgotten_by_number),
+		cmocka_unit_test(by_turns),	     cmocka_unit_test(own_times_narrow),
+		cmocka_unit_test(forgotten_by_time), cmocka_unit_test(forgotten_by_number),
 		cmocka_unit_test(another_log),
 	};
 

@@ -15,6 +15,7 @@
 #define NEXT_NS 1000000u /* a stay that begins where the one before ended begins within that */
 
 #define PRUNE_NS 10000000000u
+#define DOUBT_NS 50000u /* of clocks that are read one after the other */
 
 struct node;
 
@@ -449,24 +450,64 @@ static int find_below(struct context_join *join, struct node *top)
 	return err;
 }
 
-static int add_stay_to(struct context_join *join, const struct stay *stay, struct context_sums *sums)
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What the span's own times may be wrong by: tracers of JavaScript have the begin in whole milliseconds. */
+static uint64_t doubt_ns(const struct node *top)
+{
+	return top->begin_ns % 1000000 ? DOUBT_NS : 1000000;
+}
+
+/*
+ * Of the CPU time before the stay, what may be the span's: if it began meanwhile, no more than was since
+ * then. That time may be of several pieces, so nothing of it is certain.
+ */
+static uint64_t most_before_ns(const struct stay *stay, const struct node *top)
+{
+	if (!top->is_known || top->begin_ns > stay->begin_ns)
+		return stay->before_ns;
+	return least(stay->before_ns, stay->begin_ns - top->begin_ns + doubt_ns(top));
+}
+
+/*
+ * Takes back the CPU time at the stay's end, one piece, which may be another span's. If the span ended
+ * meanwhile, what was until then is its own. What was stolen of that piece came at any time.
+ */
+static void take_after(const struct stay *stay, const struct node *top, struct context_sums *sums)
+{
+	uint64_t after_ns = least(stay->after_ns, stay->ledger.on_cpu_ns), from_ns = stay->end_ns - after_ns;
+	uint64_t own_ns = 0, most_ns = after_ns;
+
+	if (top->is_known && top->end_ns >= from_ns && top->end_ns <= stay->end_ns) {
+		uint64_t passed_ns = top->end_ns - from_ns, doubt = doubt_ns(top);
+
+		own_ns = passed_ns > doubt ? passed_ns - doubt : 0;
+		most_ns = least(after_ns, passed_ns + doubt + stay->ledger.stolen_ns);
+	}
+	sums->ledger.on_cpu_ns -= after_ns - own_ns;
+	increase(&sums->between_ns, most_ns - own_ns);
+}
+
+static int add_stay_to(struct context_join *join, const struct stay *stay, const struct node *top,
+		       struct context_sums *sums)
 {
 	struct interval *grown = array_grow(join->intervals, &join->interval_room, join->interval_cnt,
 					    sizeof(*grown));
 	bool goes_on = stay->after && stay->after->visit == join->visit;
 	bool went_on = stay->before && stay->before->visit == join->visit;
-	uint64_t after_ns = goes_on ? 0 : stay->after_ns;
 
 	if (!grown)
 		return -ENOMEM;
 	join->intervals = grown;
 	join->intervals[join->interval_cnt++] = (struct interval){ stay->begin_ns, stay->end_ns };
-	if (after_ns > stay->ledger.on_cpu_ns)
-		after_ns = stay->ledger.on_cpu_ns;
-	increase(&sums->ledger.on_cpu_ns, stay->ledger.on_cpu_ns - after_ns);
-	increase(&sums->between_ns, after_ns);
+	increase(&sums->ledger.on_cpu_ns, stay->ledger.on_cpu_ns);
+	if (!goes_on)
+		take_after(stay, top, sums);
 	if (!went_on)
-		increase(&sums->between_ns, stay->before_ns);
+		increase(&sums->between_ns, most_before_ns(stay, top));
 	increase(&sums->ledger.runnable_ns, stay->ledger.runnable_ns);
 	for (int reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++)
 		increase(&sums->ledger.blocked_ns[reason], stay->ledger.blocked_ns[reason]);
@@ -542,7 +583,7 @@ int context_join_get(struct context_join *join, const struct context_span *span,
 	err = find_below(join, node);
 	for (size_t i = 0; i < join->found_cnt && !err; i++)
 		for (const struct stay *stay = join->found[i]->stays; stay && !err; stay = stay->next)
-			err = add_stay_to(join, stay, sums);
+			err = add_stay_to(join, stay, node, sums);
 	if (err || !sums->stay_cnt)
 		return err;
 	add_rest(join, node, sums);

@@ -58,7 +58,8 @@ struct context_sums {
 	 * what of the span's time the log does not have
 	 */
 	struct txtrace_ledger ledger;
-	uint64_t between_ns; /* on a CPU, for it or for another one: it is not known */
+	/* on a CPU, for it or for another one: it is not known. Its begin and end narrow that */
+	uint64_t between_ns;
 	uint64_t stay_cnt;
 	/* lost events may have touched it, a stay did not end, or the log does not have all of its time */
 	bool is_lower_bound;
