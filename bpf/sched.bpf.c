@@ -169,9 +169,9 @@ static __always_inline void move_clocks(struct task_struct *prev, struct thread_
 }
 
 /* Returns what was stolen of the CPU while the thread had it. */
-static __always_inline uint64_t leave_cpu(struct task_struct *task, struct thread_clock *clock,
-					  uint32_t cpu, uint64_t now_ns, uint64_t steal_ns,
-					  uint8_t left_as, uint32_t reason)
+static __always_inline uint64_t leave_cpu(struct task_struct *task, struct thread_clock *clock, uint32_t cpu,
+					  uint64_t now_ns, uint64_t steal_ns, uint8_t left_as,
+					  uint32_t reason)
 {
 	uint64_t stolen_ns = 0;
 
@@ -193,6 +193,16 @@ static __always_inline uint16_t arrive_on_cpu(struct thread_clock *clock, const 
 	clock->cpu = cpu;
 	thread_clock_arrive(clock, now_ns, steal_ns);
 	return is_from_untraced && watch->waiting_cnt ? WIRE_OTHERS_WAIT : 0;
+}
+
+/*
+ * The same number, but the verifier does not know which: else it would follow each of a dozen reasons through
+ * all that comes behind. anything: of which it knows nothing.
+ */
+static __always_inline uint64_t blur(uint64_t number, uint64_t anything)
+{
+	asm volatile("%0 += %1\n\t%0 -= %1" : "+r"(number) : "r"(anything));
+	return number;
 }
 
 /* The clocks move even if the event finds no room. */
@@ -224,7 +234,8 @@ int on_sched_switch(uint64_t *ctx)
 	}
 	if (out_clock) {
 		mark_ring_leave(prev, out_clock, MARK_RING_NOW);
-		left_as = why_it_left(ctx, out_clock, &block);
+		left_as = blur(why_it_left(ctx, out_clock, &block), ctx[0]);
+		block.reason = blur(block.reason, ctx[0]);
 	}
 	if (!cfg_has_timeline) {
 		move_clocks(prev, out_clock, in_clock, left_as, block.reason);

@@ -10,7 +10,7 @@ const volatile bool cfg_stacks_off_cpu;
 const volatile bool cfg_names_futexes;
 /* rather than follow frame pointers, which most libraries lack */
 const volatile bool cfg_copies_stacks;
-const volatile uint64_t cfg_sample_ns;        /* that an on-CPU sample stands for */
+const volatile uint64_t cfg_sample_ns; /* that an on-CPU sample stands for */
 /* with more than that unread in its ring, nobody looks at a futex: it is seen again */
 const volatile uint64_t cfg_first_look_bytes;
 uint32_t fault_range_cnt;
@@ -282,6 +282,24 @@ __hidden void stack_of_block(void *ctx, struct task_struct *prev, const struct b
  * it. Up to 5.18 that is what lets the switch's program, which has many ways, be loaded at all; later kernels
  * load it faster.
  */
+__noinline uint64_t stack_faults_of_address(uint64_t address)
+{
+	uint64_t faults = 0;
+
+	/*
+	 * Without branches: the verifier would have to follow each of them through every turn of the loop.
+	 */
+	for (uint32_t i = 0; i < FAULT_RANGE_MAX; i++) {
+		uint64_t distance = address - fault_ranges[i].begin;
+		uint64_t is_in = (~distance & (distance - (fault_ranges[i].end - fault_ranges[i].begin))) >>
+				 63;
+
+		faults |= is_in << (fault_ranges[i].fault & 31);
+	}
+	return faults;
+}
+
+/* Likewise. */
 __noinline uint64_t stack_fault_of_frames(uint64_t frame_cnt)
 {
 	struct scratch *scratch = scratch_of_cpu();
@@ -289,21 +307,8 @@ __noinline uint64_t stack_fault_of_frames(uint64_t frame_cnt)
 
 	if (!scratch)
 		return FAULT_UNKNOWN;
-	/*
-	 * Without branches: the verifier would have to follow each of them through every turn of the loops.
-	 */
-	for (uint32_t i = 0; i < FAULT_FRAME_MAX; i++) {
-		uint64_t is_there = ((uint64_t)i - frame_cnt) >> 63;
-
-		for (uint32_t j = 0; j < FAULT_RANGE_MAX; j++) {
-			uint64_t distance = scratch->kernel[i] - fault_ranges[j].begin;
-			uint64_t is_in = (~distance & (distance - (fault_ranges[j].end -
-								   fault_ranges[j].begin))) >>
-					 63;
-
-			faults |= (is_in & is_there) << (fault_ranges[j].fault & 31);
-		}
-	}
+	for (uint32_t i = 0; i < FAULT_FRAME_MAX && i < frame_cnt; i++)
+		faults |= stack_faults_of_address(scratch->kernel[i]);
 	/*
 	 * The inner one counts: a file's page may have to wait for memory, and all of them for the address
 	 * space.
