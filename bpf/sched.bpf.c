@@ -123,6 +123,16 @@ static __always_inline void fill_switch(struct wire_switch *event, struct task_s
 }
 
 /*
+ * The same number, but the verifier does not know which: else it would follow each of a dozen reasons through
+ * all that comes behind. anything: of which it knows nothing.
+ */
+static __always_inline uint64_t blur(uint64_t number, uint64_t anything)
+{
+	asm volatile("%0 += %1\n\t%0 -= %1" : "+r"(number) : "r"(anything));
+	return number;
+}
+
+/*
  * The state is the tracepoint's argument, not the task's field: a waker may already have changed the field.
  */
 static __always_inline uint8_t why_it_left(uint64_t *ctx, struct thread_clock *clock, struct block *block)
@@ -146,7 +156,8 @@ static __always_inline uint8_t why_it_left(uint64_t *ctx, struct thread_clock *c
 		left_as = WIRE_LEFT_BLOCKED;
 		block->reason = BLOCK_THROTTLED;
 	}
-	return left_as;
+	block->reason = blur(block->reason, ctx[0]);
+	return blur(left_as, ctx[0]);
 }
 
 static __always_inline uint32_t state_behind(uint8_t left_as)
@@ -195,16 +206,6 @@ static __always_inline uint16_t arrive_on_cpu(struct thread_clock *clock, const 
 	return is_from_untraced && watch->waiting_cnt ? WIRE_OTHERS_WAIT : 0;
 }
 
-/*
- * The same number, but the verifier does not know which: else it would follow each of a dozen reasons through
- * all that comes behind. anything: of which it knows nothing.
- */
-static __always_inline uint64_t blur(uint64_t number, uint64_t anything)
-{
-	asm volatile("%0 += %1\n\t%0 -= %1" : "+r"(number) : "r"(anything));
-	return number;
-}
-
 /* The clocks move even if the event finds no room. */
 SEC("tp_btf/sched_switch")
 int on_sched_switch(uint64_t *ctx)
@@ -234,8 +235,7 @@ int on_sched_switch(uint64_t *ctx)
 	}
 	if (out_clock) {
 		mark_ring_leave(prev, out_clock, MARK_RING_NOW);
-		left_as = blur(why_it_left(ctx, out_clock, &block), ctx[0]);
-		block.reason = blur(block.reason, ctx[0]);
+		left_as = why_it_left(ctx, out_clock, &block);
 	}
 	if (!cfg_has_timeline) {
 		move_clocks(prev, out_clock, in_clock, left_as, block.reason);
