@@ -177,6 +177,12 @@ too_large() {
 	posts "200 application/x-protobuf" /v1/traces zeros.gz --type application/x-protobuf --encoding gzip && ends 0 && says "passed on as they were: 1" && field '.[0].sent' "$(stat -c %s "$tmp/zeros.gz")"
 }
 
+# Its recorder was killed, so nobody knows whether there is more: a request waits for 3 s, also if the hop is to end meanwhile, and has what there is.
+without_an_end() {
+	grep -v ^summary "$tmp/log.txt" | "$make_log" "$tmp/endless.txtrace" && answers 200 && starts endless.txtrace && posts "200 application/json {}" /v1/traces traces.json && ends 0 || return
+	[ "$(grep -o 'txtrace.work_ns' "$tmp/receiver/taken" | wc -l)" = 2 ] && field length 1
+}
+
 # One that is not there yet, one that ends, and the next one, which has the same once more; a file that is none.
 logs_come_and_go() {
 	local posted=(posts "200 application/json {}" /v1/traces traces.json)
@@ -207,6 +213,7 @@ check "a collector that fails, and comes back" patient
 check "a collector that does not come back" gives_up
 check "memory is bounded" bounded
 check "what is too large" too_large
+check "a log without an end" without_an_end
 check "logs come and go" logs_come_and_go
 check "wrong usage" wrong
 finish
