@@ -166,7 +166,8 @@ bounded() {
 	answers stall=3 200 && starts log.txtrace && python3 "$post_py" "$here/v1/traces" "$tmp/large.json" --times 40 >"$tmp/answer" || return
 	taken=$(grep -c '^200' "$tmp/answer")
 	[ "$taken" -ge 20 ] && [ "$taken" -le 35 ] && [ "$(grep -c -E '^503 text/plain; charset=utf-8 again There is no room now, try again.|^closed' "$tmp/answer")" = $((40 - taken)) ] || fail "$taken taken: $(sort "$tmp/answer" | uniq -c)" || return
-	[ "$(awk '/VmHWM/ { print $2 }' "/proc/$hop/status")" -lt 250000 ] || fail "it takes $(grep VmHWM "/proc/$hop/status")" || return
+	# a sanitizer keeps what was freed
+	[[ $BUILD == *sanitize* ]] || [ "$(awk '/VmHWM/ { print $2 }' "/proc/$hop/status")" -lt 250000 ] || fail "it takes $(grep VmHWM "/proc/$hop/status")" || return
 	says_in_time "takes spans again" && ends 0 && field "[.[] | select(.taken)] | length" "$taken"
 }
 
