@@ -134,14 +134,20 @@ static void work_us(uint64_t us)
 		;
 }
 
+/* In an emulator a thread's clock may run faster than the wall's. */
+static uint64_t positive(uint64_t ns)
+{
+	return (int64_t)ns < 0 ? 0 : ns;
+}
+
 static void print(uint64_t trace, uint64_t span, const struct account *account)
 {
 	if (trace & BEFORE) {
 		printf("before abababababababab%016lx %016lx\n", trace, span);
 		return;
 	}
-	printf("abababababababab%016lx %016lx %lu %lu %lu %lu\n", trace, span, account->off_ns[0],
-	       account->off_ns[1], account->on_ns[0], account->on_ns[1]);
+	printf("abababababababab%016lx %016lx %lu %lu %lu %lu\n", trace, span, positive(account->off_ns[0]),
+	       positive(account->off_ns[1]), account->on_ns[0], account->on_ns[1]);
 }
 
 static void transact(struct writer *writer, uint64_t trace)
