@@ -188,6 +188,7 @@ static void look_at_spans(struct hop *hop, struct waiting *waiting, bool is_pack
 	    !otlp_traces_walk(request->bytes, request->length, look_at_span, waiting, NULL, &offset))
 		return;
 	waiting->has_spans = false;
+	waiting->request->span_cnt = 0;
 	hop->unknown_cnt++;
 }
 
@@ -315,7 +316,7 @@ static void read_log(struct hop *hop)
 
 	if (hop->has_log_failed)
 		return;
-	hop_log_read(&hop->log, STEP_CNT, &err);
+	err = hop_log_read(&hop->log, STEP_CNT);
 	until_ns = context_join_until_ns(hop->ledger.join);
 	context_join_forget(hop->ledger.join, until_ns > KEEP_NS ? until_ns - KEEP_NS : 0, KEEP_CNT);
 	if (!err)

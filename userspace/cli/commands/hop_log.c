@@ -42,6 +42,13 @@ static bool is_refused(const struct hop_log *log, const struct stat *status)
 	return log->refused.st_ino == status->st_ino && log->refused.st_size == status->st_size;
 }
 
+/* That it has no end yet, or is one part of several, need not be said. */
+static void close_quietly(struct log_input *input)
+{
+	input->is_quiet = true;
+	log_input_close(input);
+}
+
 /* One that was read, or can't be, is not there. */
 static bool open_next(struct hop_log *log, const char *file, struct log_input *next)
 {
@@ -55,10 +62,9 @@ static bool open_next(struct hop_log *log, const char *file, struct log_input *n
 			log->refused = status;
 		return false;
 	}
-	next->is_quiet = true;
 	if (!log->has_capture || memcmp(log->last_id, next->capture_id, sizeof(log->last_id)) != 0)
 		return true;
-	log_input_close(next);
+	close_quietly(next);
 	return false;
 }
 
@@ -72,7 +78,7 @@ static void begin_capture(struct hop_log *log, const struct log_input *input, ui
 static void end_log(struct hop_log *log)
 {
 	if (log->is_open)
-		log_input_close(&log->input);
+		close_quietly(&log->input);
 	log->is_open = false;
 	free(log->file);
 	log->file = NULL;
@@ -120,23 +126,23 @@ static int take_record(struct hop_log *log, const struct txtrace_record *record)
 	return context_join_record(log->ledger->join, record, (int64_t)clock_ns);
 }
 
-bool hop_log_read(struct hop_log *log, size_t record_max, int *err)
+int hop_log_read(struct hop_log *log, size_t record_max)
 {
 	struct txtrace_record record;
 	size_t cnt = 0;
+	int err = 0;
 
-	*err = 0;
 	if (should_look(log))
 		look_for_log(log);
-	while (log->is_open && cnt < record_max && !*err && log_input_next(&log->input, &record)) {
-		*err = take_record(log, &record);
+	while (log->is_open && cnt < record_max && !err && log_input_next(&log->input, &record)) {
+		err = take_record(log, &record);
 		cnt++;
 	}
 	if (cnt > 0)
 		log->read_ns = clock_now_ns();
 	if (log->is_open && log->input.is_at_end)
 		end_log(log);
-	return cnt > 0;
+	return err;
 }
 
 bool hop_log_has(const struct hop_log *log, uint64_t time_ns, uint64_t since_ns)

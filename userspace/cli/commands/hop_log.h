@@ -31,11 +31,8 @@ struct hop_log {
 	uint64_t read_ns;    /* when there was something */
 };
 
-/*
- * Gives the records that have come to the ledger, so many at most. false:
- * there was nothing. *err: 0 or -ENOMEM.
- */
-bool hop_log_read(struct hop_log *log, size_t record_max, int *err);
+/* Gives the records that have come to the ledger, so many at most. 0 or -ENOMEM. */
+int hop_log_read(struct hop_log *log, size_t record_max);
 
 /*
  * true: what happened until time_ns (Unix time) was read, or there is no log,
