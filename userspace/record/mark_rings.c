@@ -47,6 +47,7 @@ struct process_pool {
 	uint64_t label_base;
 	struct mark_pool *pool; /* NULL: it cannot be read */
 	uint64_t over_ns;	/* since when the process has another program, or none; 0: it has it */
+	bool is_gone;		/* nothing is marked in it any more, since over_ns */
 };
 
 /*
@@ -66,25 +67,23 @@ static char process_is_read, process_is_unread;
 
 struct mark_rings {
 	struct mark_rings_options options;
-	struct id_map pools; /* address, tgid -> struct process_pool */
+	struct id_map pools;	 /* address, tgid -> struct process_pool */
 	struct id_map processes; /* 0, tgid -> how its memory was counted */
 	struct counter_clock clock;
 	struct mark_queue *queue; /* what was taken out of the pools */
 	struct mark_join *join;
 	struct mark_records records;
-	struct ending *endings;
+	struct ending *endings; /* that were heard of since the last drain */
 	size_t ending_cnt;
 	size_t ending_room;
-	size_t due_cnt;		/* of them: heard of before the last drain */
-	size_t pool_ending_cnt; /* of them: of a pool, or a process */
-	bool is_held_up;   /* pools were not read, as the queue is full */
-	bool has_jumped;   /* the counter: the marks of this drain have no time */
-	uint64_t read_ns;  /* no mark that is read now is later */
-	uint64_t since_ns; /* nor before */
-	uint64_t drain_ns; /* up to there the pools were read */
-	uint64_t done_ns;  /* and what they held has been pushed, or is in the join */
-	uint64_t end_ns;   /* what is later does not count */
-	uint64_t settled_ns; /* up to there every stay was told */
+	bool is_held_up;       /* pools were not read, as the queue is full */
+	bool has_jumped;       /* the counter: the marks of this drain have no time */
+	uint64_t read_ns;      /* no mark that is read now is later */
+	uint64_t since_ns;     /* nor before */
+	uint64_t drain_ns;     /* up to there the pools were read */
+	uint64_t done_ns;      /* and what they held has been pushed, or is in the join */
+	uint64_t end_ns;       /* what is later does not count */
+	uint64_t settled_ns;   /* up to there every stay was told */
 	struct wire_loss loss; /* what was lost and is not pushed yet */
 	struct mark_rings_stats stats;
 	struct mark_counts counts;
@@ -289,12 +288,6 @@ static int add_pool(struct mark_rings *marks, struct process_pool **result, uint
 	return 0;
 }
 
-static bool ends(const struct ending *ending, const struct process_pool *pool)
-{
-	return pool->tgid == ending->tgid && pool->since_ns <= ending->time_ns &&
-	       (!ending->address || pool->address == ending->address);
-}
-
 /* As one of the processes of the summary. Of several pools of a process, one that is read decides. */
 static int count_process(struct mark_rings *marks, uint32_t tgid, bool is_read)
 {
@@ -310,18 +303,6 @@ static int count_process(struct mark_rings *marks, uint32_t tgid, bool is_read)
 	return 0;
 }
 
-/* Then the one that we know is not there any more. */
-static bool is_over(const struct mark_rings *marks, const struct process_pool *pool, uint64_t time_ns)
-{
-	for (size_t i = 0; marks->pool_ending_cnt && i < marks->ending_cnt; i++) {
-		const struct ending *ending = &marks->endings[i];
-
-		if (!ending->tid && ends(ending, pool) && ending->time_ns < time_ns)
-			return true;
-	}
-	return pool->over_ns;
-}
-
 /* One that is there, or a new one, which is opened and accepted, if that is possible. As add_pool(). */
 static int get_pool(struct mark_rings *marks, struct process_pool **result, uint32_t tgid, uint64_t address,
 		    uint64_t time_ns)
@@ -329,7 +310,11 @@ static int get_pool(struct mark_rings *marks, struct process_pool **result, uint
 	struct process_pool *pool = id_map_get(&marks->pools, address, tgid);
 	int err;
 
-	if (pool && is_over(marks, pool, time_ns)) { /* another program has made one at the same address */
+	/*
+	 * Another program has made one at the same address; or this was told before the end, in the ring of
+	 * another CPU, which was read later.
+	 */
+	if (pool && pool->over_ns && pool->over_ns < time_ns) {
 		err = pool->pool ? drain_pool(marks, pool, clock_now_ns()) : 0;
 		close_pool(marks, pool);
 		pool = NULL;
@@ -374,8 +359,7 @@ static int hear_pool(struct mark_rings *marks, const struct wire_pool *wire)
 
 /*
  * What ends is told in the ring of another CPU than what began before it, and
- * these are read one after the other: that one may have been read already. So
- * an end has its effect once all were read again.
+ * these are read one after the other: it has its effect once all were read.
  */
 static int hear_end(struct mark_rings *marks, const struct wire_header *header, uint32_t tid,
 		    uint64_t address, bool is_exit)
@@ -393,7 +377,6 @@ static int hear_end(struct mark_rings *marks, const struct wire_header *header, 
 		.time_ns = header->time_ns,
 		.is_exit = is_exit,
 	};
-	marks->pool_ending_cnt += !tid;
 	return 0;
 }
 
@@ -402,12 +385,12 @@ static void end_one(struct mark_rings *marks, const struct ending *ending)
 	struct process_pool *pool;
 
 	for (size_t i = 0; (pool = id_map_next(&marks->pools, &i));) {
-		if (!ends(ending, pool))
+		if (pool->tgid != ending->tgid || pool->since_ns > ending->time_ns ||
+		    (ending->address && pool->address != ending->address))
 			continue;
-		if (ending->address) /* nobody is left to mark: it is closed once it has been read */
-			pool->over_ns = 1;
-		else if (!ending->tid && !pool->over_ns)
+		if (!ending->tid && !pool->over_ns)
 			pool->over_ns = ending->time_ns;
+		pool->is_gone |= ending->address != 0; /* it is closed once it has been read */
 		if (pool->pool && (ending->tid || ending->address))
 			mark_pool_end_thread(pool->pool, ending->tid, ending->time_ns);
 	}
@@ -415,19 +398,6 @@ static void end_one(struct mark_rings *marks, const struct ending *ending)
 		id_map_remove(&marks->processes, 0, ending->tgid);
 	if (ending->tid)
 		mark_join_forget(marks->join, ending->tid, ending->time_ns);
-}
-
-static void end_due(struct mark_rings *marks)
-{
-	for (size_t i = 0; i < marks->due_cnt; i++) {
-		end_one(marks, &marks->endings[i]);
-		marks->pool_ending_cnt -= !marks->endings[i].tid;
-	}
-	marks->ending_cnt -= marks->due_cnt;
-	if (marks->due_cnt)
-		memmove(marks->endings, marks->endings + marks->due_cnt,
-			marks->ending_cnt * sizeof(*marks->endings));
-	marks->due_cnt = marks->ending_cnt;
 }
 
 int mark_rings_hear(struct mark_rings *marks, const void *record, size_t size)
@@ -483,7 +453,7 @@ static void close_pools(struct mark_rings *marks, uint64_t now_ns)
 	struct process_pool *pool;
 
 	for (size_t i = 0; (pool = id_map_next(&marks->pools, &i));) {
-		if (!pool->over_ns || now_ns < pool->over_ns + OVER_NS)
+		if (!pool->over_ns || (!pool->is_gone && now_ns < pool->over_ns + OVER_NS))
 			continue;
 		close_pool(marks, pool);
 		i = 0; /* what is removed may have moved others */
@@ -517,7 +487,9 @@ static int drain(struct mark_rings *marks, uint64_t told_ns)
 	/* a thread that has told of its lane since then is not known, and what it has marked not read */
 	if (told_ns < until_ns)
 		until_ns = told_ns;
-	end_due(marks);
+	for (size_t i = 0; i < marks->ending_cnt; i++)
+		end_one(marks, &marks->endings[i]);
+	marks->ending_cnt = 0;
 	err = drain_pools(marks, now_ns, &until_ns);
 	if (!err)
 		err = push_loss(marks);
@@ -558,11 +530,6 @@ int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns)
 bool mark_rings_have_more(const struct mark_rings *marks)
 {
 	return marks->is_held_up || !mark_queue_is_empty(marks->queue);
-}
-
-bool mark_rings_have_endings(const struct mark_rings *marks)
-{
-	return marks->ending_cnt;
 }
 
 bool mark_rings_want_stays(const struct mark_rings *marks, uint64_t now_ns)

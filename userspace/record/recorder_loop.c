@@ -593,8 +593,7 @@ static int finish(struct recorder *recorder)
 	log_writer_drop_no_more(recorder->log);
 	do
 		err = recorder_drain(recorder);
-	while (!err && recorder->marks &&
-	       (mark_rings_have_more(recorder->marks) || mark_rings_have_endings(recorder->marks)));
+	while (!err && has_more_marks(recorder));
 	if (!err && recorder->marks) /* nothing more is told */
 		err = mark_rings_settle(recorder->marks, UINT64_MAX);
 	if (!err)
