@@ -1038,13 +1038,15 @@ TXTRACE_INLINE_ void txtrace_fill_(struct txtrace_slot_ *slot, uint64_t kind, ui
 	__atomic_store_n(&slot->commit, kind << 56 | time, __ATOMIC_RELEASE);
 }
 
+#define TXTRACE_NO_RING_ UINT64_C(2)
+
 /*
  * What every macro calls while somebody traces. Returns the id of a span that
- * begins; for other kinds, whether it is in the ring (0: no; PIECE: 2 if there is
- * no ring). `name` is a label or name.
- * `value` is the parent, the value, or the address of a text; then `stamp` is
- * its length << 32 | the number that its pieces have. PIECE: its three words, and
- * as the stamp its commit without the kind.
+ * begins; for other kinds, whether it is in the ring (PIECE: TXTRACE_NO_RING_ if
+ * there is none). `name` is a label or name. `value` is the parent, the value,
+ * or the address of a text; then `stamp` is its length << 32 | the number that
+ * its pieces have. PIECE: its three words, and as the stamp its commit without
+ * the kind.
  *
  * Of ids: `next` is this thread's next one; if it lacks the bit
  * TXTRACE_ID_BLOCK_, the thread has no block (any more). A signal handler that
@@ -1056,8 +1058,6 @@ TXTRACE_INLINE_ void txtrace_fill_(struct txtrace_slot_ *slot, uint64_t kind, ui
  * go on with what belongs to the first one. Limit: in a dlopened object, a
  * thread's first mark may allocate memory, which glibc forbids signal handlers.
  */
-#define TXTRACE_NO_RING_ UINT64_C(2)
-
 TXTRACE_DECLARE_(uint64_t txtrace_mark_(uint64_t kind, uint64_t id, const char *name, uint64_t value,
 					uint64_t stamp));
 

@@ -4,38 +4,19 @@
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh || exit
 
-receiver_py=$PWD/tests/cli/otlp_receiver.py
+# shellcheck source=tests/cli/otlp_receiver.sh
+. tests/cli/otlp_receiver.sh || exit
 post_py=$PWD/tests/cli/otlp_post.py
-for variable in $(compgen -e | grep ^OTEL_); do
-	unset "$variable"
-done
-receiver=
 hop=
-stop_all() {
+stop_hop() {
 	[ -z "$hop" ] || kill "$hop" 2>/dev/null
-	[ -z "$receiver" ] || kill "$receiver" 2>/dev/null
-	wait "$hop" "$receiver" 2>/dev/null
-	receiver=
+	wait "$hop" 2>/dev/null
 	hop=
 }
-trap 'stop_all; rm -rf "$tmp"' EXIT
-
-answers() { # answers ANSWER...: a collector that answers so, at $url
-	stop_all
-	rm -rf "$tmp/receiver"
-	mkdir "$tmp/receiver"
-	python3 "$receiver_py" "$tmp/receiver" "$@" 2>"$tmp/receiver/said" &
-	receiver=$!
-	until [ -s "$tmp/receiver/port" ]; do
-		kill -0 "$receiver" 2>/dev/null || fail "no receiver: $(cat "$tmp/receiver/said")" || return
-		sleep 0.05
-	done
-	url=http://127.0.0.1:$(cat "$tmp/receiver/port")
-	: >"$tmp/receiver/requests"
-	: >"$tmp/receiver/taken"
-}
+trap 'stop_hop; stop_receiver; rm -rf "$tmp"' EXIT
 
 starts() { # starts ARGUMENT...: a hop, at $here
+	stop_hop
 	: >"$tmp/out"
 	(cd "$tmp" && exec "$txtrace" otlp-hop --listen 127.0.0.1:0 --to "$url" "$@" >out 2>err) &
 	hop=$!

@@ -4,34 +4,11 @@
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh || exit
 
-receiver_py=$PWD/tests/cli/otlp_receiver.py
+# shellcheck source=tests/cli/otlp_receiver.sh
+. tests/cli/otlp_receiver.sh || exit
 readers=${PROFILE_READERS:-build/setup/profile_readers}
 decoder=$PWD/tests/cli/export_otlp.cjs
-for variable in $(compgen -e | grep ^OTEL_); do
-	unset "$variable"
-done
-receiver=
-stop_receiver() {
-	[ -z "$receiver" ] || kill "$receiver" 2>/dev/null
-	wait "$receiver" 2>/dev/null
-	receiver=
-}
 trap 'stop_receiver; rm -rf "$tmp"' EXIT
-
-answers() { # answers ANSWER...: a receiver that answers so, at $url
-	stop_receiver
-	rm -rf "$tmp/receiver"
-	mkdir "$tmp/receiver"
-	python3 "$receiver_py" "$tmp/receiver" "$@" 2>"$tmp/receiver/said" &
-	receiver=$!
-	until [ -s "$tmp/receiver/port" ]; do
-		kill -0 "$receiver" 2>/dev/null || fail "no receiver: $(cat "$tmp/receiver/said")" || return
-		sleep 0.05
-	done
-	url=http://127.0.0.1:$(cat "$tmp/receiver/port")
-	: >"$tmp/receiver/requests"
-	: >"$tmp/receiver/taken"
-}
 
 requests() { # requests JQ-FILTER: over the list of requests
 	jq -sc "$1" "$tmp/receiver/requests"

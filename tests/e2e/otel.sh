@@ -88,6 +88,22 @@ many_libraries() {
 	LD_PRELOAD=$libraries writes_once_seen many --library "$tmp/libmany.so"
 }
 
+# A library is unloaded, and another one has its number and its place.
+unloaded() {
+	local pid
+	rm -f "$tmp/unloaded.go"
+	library unloaded gcc && library other gcc -Dotel_thread_ctx_v1=other_thread -Dotel_variable=other_variable || return
+	"$recorder" --otel -o "$tmp/unloaded.txtrace" -- "$programs/otel_unloaded" "$tmp/libunloaded.so" "$tmp/libother.so" "$tmp/unloaded.go" >"$tmp/reported" 2>"$tmp/said" &
+	pid=$!
+	wait_for 60 has_seen 1 $pid
+	touch "$tmp/unloaded.go"
+	wait $pid && grep -q '^done$' "$tmp/reported" || fail "ended with $?: $(cat "$tmp/said")" || return
+	diff - <("$reader" export --format jsonl "$tmp/unloaded.txtrace" | jq -r 'select(.name == "traceparent") | .value[36:52]' | sort -u) <<-'END'
+		0000000000000008
+		000000000000000b
+	END
+}
+
 many_threads() {
 	writes program --threads 200 --transactions 3
 }
@@ -205,7 +221,7 @@ wrong_usage() {
 # What it runs next has another variable.
 execs() {
 	programs_cnt=2 records exec -f -- sh -c "\"$tmp/program\" --until \"$tmp/exec.1\"; exec \"$tmp/static\" --until \"$tmp/exec.2\"" || return
-	[ "$(wc -l <"$tmp/exec.out")" = 160 ] && awk '{ for (i = 3; i <= 6; i++) sum[$1 " " $2, i] += $i; name[$1 " " $2] } END { for (n in name) print n, sum[n, 3], sum[n, 4], sum[n, 5], sum[n, 6] }' "$tmp/exec.out" >"$tmp/exec.sums" &&
+	[ "$(wc -l <"$tmp/exec.out")" = 160 ] && awk '{ for (i = 3; i <= 7; i++) sum[$1 " " $2, i] += $i; name[$1 " " $2] } END { for (n in name) print n, sum[n, 3], sum[n, 4], sum[n, 5], sum[n, 6], sum[n, 7] }' "$tmp/exec.out" >"$tmp/exec.sums" &&
 		compare_otel "$tmp/exec.txtrace" "$tmp/exec.sums"
 }
 
@@ -233,6 +249,7 @@ compiled() {
 		check "musl: in libraries: by descriptors" in_library musl-descriptor musl-gcc -mtls-dialect=gnu2
 	fi
 	check "after a hundred other libraries" many_libraries
+	check "after the library was unloaded" unloaded
 	check "in programs that follow each other" execs
 	check "as Node.js has it" in_program nodejs gcc -rdynamic -DNODEJS
 	check "as Node.js has it, in a program that says so" announced_nodejs

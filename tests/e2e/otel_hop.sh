@@ -5,18 +5,18 @@
 . tests/e2e/e2e.sh || exit
 need_bpf
 
-folder=$tmp/collector
-mkdir "$folder" "$tmp/logs"
-python3 tests/cli/otlp_receiver.py "$folder" 200 2>"$folder/said" &
-collector=$!
-wait_for 60 test -s "$folder/port"
-"$reader" otlp-hop --listen 127.0.0.1:0 --to "http://127.0.0.1:$(cat "$folder/port")" "$tmp/logs" >"$tmp/hop.out" 2>"$tmp/hop.said" &
+# shellcheck source=tests/cli/otlp_receiver.sh
+. tests/cli/otlp_receiver.sh || exit
+
+mkdir "$tmp/logs"
+answers 200 || exit
+"$reader" otlp-hop --listen 127.0.0.1:0 --to "$url" "$tmp/logs" >"$tmp/hop.out" 2>"$tmp/hop.said" &
 hop=$!
 wait_for 60 grep -q Ctrl-C "$tmp/hop.out"
 here=$(sed -n 's/^requests to \(.*\) go to .*/\1/p' "$tmp/hop.out")
 
 check_all() { # check_all OUTPUT: each span once, with what the program says
-	python3 - "$1" "$folder/taken" <<-'END'
+	python3 - "$1" "$tmp/receiver/taken" <<-'END'
 		import json, os, sys
 		slack = 25_000_000 if os.environ.get("TXTRACE_EMULATED") else 250_000
 		off = {line.split()[1]: list(map(int, line.split()[2:4])) for line in open(sys.argv[1]) if line.startswith("abab")}
@@ -54,5 +54,5 @@ passes_on() {
 }
 
 check "spans get their ledgers on the way" passes_on
-kill $collector 2>/dev/null
+stop_receiver
 finish

@@ -1,12 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# --otel with Node.js and dd-trace, both unmodified, against what the program measures. OTEL_NODEJS=FOLDER: in which `npm install dd-trace node@24` was run.
+# --otel with Node.js and dd-trace, and OpenTelemetry's SDK for JavaScript through otlp-hop, all unmodified, against what the program measures.
+# OTEL_NODEJS=FOLDER: where they are (docs/development.md).
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh || exit
+# shellcheck source=tests/cli/otlp_receiver.sh
+. tests/cli/otlp_receiver.sh || exit
 need_bpf
 folder=${OTEL_NODEJS:-build/setup/otel_nodejs}
-if [ ! -d "$folder/node_modules/dd-trace" ] || [ ! -x "$folder/node_modules/node/bin/node" ]; then
-	echo "ok 1 - Node.js and dd-trace # SKIP they are not here: OTEL_NODEJS=FOLDER, in which 'npm install dd-trace node@24' was run"
+if { [ ! -d "$folder/node_modules/dd-trace" ] && [ ! -d "$folder/node_modules/@opentelemetry/sdk-trace-node" ]; } || [ ! -x "$folder/node_modules/node/bin/node" ]; then
+	echo "ok 1 - Node.js and dd-trace # SKIP they are not here: OTEL_NODEJS=FOLDER, see docs/development.md"
 	echo "1..1"
 	exit
 fi
@@ -69,5 +72,30 @@ as_measured() {
 	END
 }
 
-check "spans of Node.js and dd-trace" as_measured
+# The SDK sends its spans to the hop while they are recorded: each gets its ledger.
+through_the_hop() { # through_the_hop FORM: of the SDK's exporter
+	local hop pid
+	rm -rf "$tmp/logs" "$tmp/go"
+	mkdir "$tmp/logs"
+	answers 200 || return
+	"$reader" otlp-hop --listen 127.0.0.1:0 --to "$url" "$tmp/logs" >"$tmp/hop.out" 2>"$tmp/hop.said" &
+	hop=$!
+	wait_for 3 grep -q Ctrl-C "$tmp/hop.out" || return
+	NODE_PATH=$folder/node_modules "$recorder" --otel -f -o "$tmp/logs/js.txtrace" -- "$folder/node_modules/node/bin/node" "$e2e/unmodified/otel_js.js" \
+		"$tmp/go" "$1" "$(sed -n 's/^requests to \(.*\) go to .*/\1/p' "$tmp/hop.out")" >"$tmp/js.out" 2>"$tmp/said" &
+	pid=$!
+	wait_for 3 grep -q "publishes the contexts" "$tmp/said"
+	touch "$tmp/go"
+	wait $pid || fail "$(cat "$tmp/said")" || return
+	kill -TERM $hop
+	wait $hop || fail "the hop ended with $?: $(cat "$tmp/hop.said")" || return
+	python3 "$e2e/check_otel_js.py" "$tmp/js.out" "$tmp/receiver/taken" || fail "$(cat "$tmp/hop.said" "$tmp/hop.out")"
+}
+
+[ ! -d "$folder/node_modules/dd-trace" ] || check "spans of Node.js and dd-trace" as_measured
+if [ -d "$folder/node_modules/@opentelemetry/sdk-trace-node" ]; then
+	check "the SDK for JavaScript, in protobuf" through_the_hop proto
+	check "the SDK for JavaScript, in JSON" through_the_hop http
+fi
+stop_receiver
 finish

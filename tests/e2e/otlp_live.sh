@@ -5,11 +5,8 @@
 . tests/e2e/e2e.sh || exit
 need_bpf
 
-receiver_py=$PWD/tests/cli/otlp_receiver.py
-for variable in $(compgen -e | grep ^OTEL_); do
-	unset "$variable"
-done
-receiver=
+# shellcheck source=tests/cli/otlp_receiver.sh
+. tests/cli/otlp_receiver.sh || exit
 bank=
 recording=
 stop_all() {
@@ -20,18 +17,6 @@ stop_all() {
 	receiver='' bank='' recording=''
 }
 trap 'stop_all; wait' EXIT
-
-answers() { # answers ANSWER...: a receiver that answers so, at $url
-	[ -z "$receiver" ] || kill "$receiver"
-	rm -rf "$tmp/receiver"
-	mkdir "$tmp/receiver"
-	python3 "$receiver_py" "$tmp/receiver" "$@" 2>"$tmp/receiver.err" &
-	receiver=$!
-	wait_for 30 test -s "$tmp/receiver/port" || return
-	url=http://127.0.0.1:$(cat "$tmp/receiver/port")
-	: >"$tmp/receiver/requests"
-	: >"$tmp/receiver/taken"
-}
 
 taken_cnt() {
 	jq -s '[.[] | select(.taken) | .spans] | add // 0' "$tmp/receiver/requests"

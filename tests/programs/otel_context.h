@@ -67,6 +67,17 @@ static inline void otel_swap(struct otel_record records[2], int *which, uint64_t
 	*(struct otel_record *volatile *)otel_variable() = &records[*which];
 }
 
+/* After a while, as who could not read it rests: a context that is one, in which the thread sleeps. */
+static inline void otel_show_at_last(struct otel_record *record)
+{
+	for (int i = 0; i < 2100; i++)
+		usleep(100);
+	otel_set(record, 7, 11);
+	usleep(20000);
+	otel_set(record, 0, 0);
+	usleep(1000);
+}
+
 /* ---- what the process says of itself (OTEP 4719) ---- */
 
 struct otel_header {

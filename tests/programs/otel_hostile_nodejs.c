@@ -74,13 +74,7 @@ int main(int argc, char **argv)
 	usleep(1500000);
 	*otel_variable() = NULL;
 	repair(&before);
-	/* who has rested after so much that could not be read looks again by now */
-	for (int i = 0; i < 2100; i++)
-		usleep(100);
-	otel_set(&record, 7, 11);
-	usleep(20000);
-	otel_set(&record, 0, 0);
-	usleep(1000);
+	otel_show_at_last(&record);
 	puts("done");
 	return 0;
 }

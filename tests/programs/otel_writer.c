@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads that publish the contexts of nested spans, sleep and work in them, and print how long they were off
- * the CPU, and on one, in each: "TRACE SPAN OFF_LEAST_NS OFF_MOST_NS ON_LEAST_NS ON_MOST_NS", ids in
- * hex.
+ * the CPU, and on one, in each, and how often they left it at least: "TRACE SPAN OFF_LEAST_NS OFF_MOST_NS
+ * ON_LEAST_NS ON_MOST_NS LEFT_CNT", ids in hex.
  *
  *	--threads N           2
  *	--transactions N      of each thread: 20
@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,21 +64,30 @@ static uint64_t clock_ns(clockid_t clock)
 struct times {
 	uint64_t wall_ns;
 	uint64_t cpu_ns;
+	uint64_t left_cnt; /* times that the thread has left its CPU */
 };
+
+static uint64_t count_left(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+}
 
 /* In such an order that who is pushed off the CPU between the two readings widens the bounds. */
 static struct times time_before(void)
 {
-	uint64_t wall_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t left_cnt = count_left(), wall_ns = clock_ns(CLOCK_MONOTONIC);
 
-	return (struct times){ wall_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID) };
+	return (struct times){ wall_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID), left_cnt };
 }
 
 static struct times time_after(void)
 {
-	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), wall_ns = clock_ns(CLOCK_MONOTONIC);
 
-	return (struct times){ clock_ns(CLOCK_MONOTONIC), cpu_ns };
+	return (struct times){ wall_ns, cpu_ns, count_left() };
 }
 
 struct writer {
@@ -93,6 +103,7 @@ struct writer {
 struct account {
 	uint64_t off_ns[2];
 	uint64_t on_ns[2];
+	uint64_t left_cnt;
 };
 
 static void add(struct account *account, int which, const struct times *begin, const struct times *end)
@@ -115,6 +126,7 @@ static void change(struct writer *writer, struct account *account, uint64_t trac
 	after = time_after();
 	if (account) {
 		add(account, 0, &writer->after, &before);
+		account->left_cnt += before.left_cnt - writer->after.left_cnt;
 		add(account, 1, &writer->before, &after);
 	}
 	writer->before = before;
@@ -146,13 +158,14 @@ static void print(uint64_t trace, uint64_t span, const struct account *account)
 		printf("before abababababababab%016lx %016lx\n", trace, span);
 		return;
 	}
-	printf("abababababababab%016lx %016lx %lu %lu %lu %lu\n", trace, span, positive(account->off_ns[0]),
-	       positive(account->off_ns[1]), account->on_ns[0], account->on_ns[1]);
+	printf("abababababababab%016lx %016lx %lu %lu %lu %lu %lu\n", trace, span,
+	       positive(account->off_ns[0]), positive(account->off_ns[1]), account->on_ns[0],
+	       account->on_ns[1], account->left_cnt);
 }
 
 static void transact(struct writer *writer, uint64_t trace)
 {
-	struct account outer = { { 0 }, { 0 } }, inner = { { 0 }, { 0 } };
+	struct account outer = { .left_cnt = 0 }, inner = { .left_cnt = 0 };
 	uint64_t span = trace << 8 | 1, child = trace << 8 | 2;
 
 	change(writer, NULL, trace, span);

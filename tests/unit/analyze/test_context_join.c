@@ -232,12 +232,28 @@ static void another_log(void **state)
 	context_join_free(join);
 }
 
+/* A checkpoint is written at once; spans that ended before it come later. */
+static void checkpoints_are_ahead(void **state)
+{
+	const struct txtrace_record checkpoint = {
+		.kind = TXTRACE_RECORD_OPEN_SPAN,
+		.open_span = { .time_ns = 9000 - TO_UNIX, .begin_ns = 2000 - TO_UNIX },
+	};
+	struct context_join *join = new_join();
+
+	(void)state;
+	stay(join, 1, 5, 1, 2000, 3000, 0);
+	assert_int_equal(context_join_record(join, &checkpoint, TO_UNIX), 0);
+	assert_int_equal(context_join_until_ns(join), 3000);
+	context_join_free(join);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_turns),	     cmocka_unit_test(own_times_narrow),
 		cmocka_unit_test(forgotten_by_time), cmocka_unit_test(forgotten_by_number),
-		cmocka_unit_test(another_log),
+		cmocka_unit_test(another_log),	     cmocka_unit_test(checkpoints_are_ahead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

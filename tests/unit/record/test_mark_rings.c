@@ -92,7 +92,7 @@ static void drain_all(void)
 	while (mark_rings_have_more(heard.marks));
 }
 
-/* The pool is there, and nobody reads it. The first mark goes to the probe, the second one makes the pool. */
+/* The pool is there, and nobody reads it. */
 static int open_rings(void **state)
 {
 	const struct mark_rings_options options = { .push = push, .push_loss = push_loss };
@@ -100,11 +100,7 @@ static int open_rings(void **state)
 	int fd;
 
 	(void)state;
-	txtrace_switches = TXTRACE_RING_SWITCH_;
-	for (int i = 0; i < 2; i++)
-		TXTRACE_END(1);
-	address = find_pool();
-	fd = open_own(address);
+	fd = make_own_pool(&address);
 	if (fd < 0)
 		return 0; /* each test is skipped */
 	close(fd);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "txtrace.h"
 #include "txtrace/mark_ring.h"
 
 /* The descriptor that the recorder gets from the kernel for another process. */
@@ -32,6 +33,19 @@ static uintptr_t find_pool(void)
 			found = start;
 	fclose(maps);
 	return found;
+}
+
+/*
+ * The first mark goes to the probe, the second one makes the pool. The descriptor, or negative: it can't be
+ * opened.
+ */
+static int make_own_pool(uintptr_t *address)
+{
+	txtrace_switches = TXTRACE_RING_SWITCH_;
+	for (int i = 0; i < 2; i++)
+		TXTRACE_END(1);
+	*address = find_pool();
+	return open_own(*address);
 }
 
 #endif

@@ -110,18 +110,14 @@ static void forget_seen(void)
 	world.is_in_order = true;
 }
 
-/* The first mark goes to the probe, the second one makes the pool; from acceptance on there are lanes. */
+/* From acceptance on there are lanes. */
 static int open_world(void **state)
 {
 	uintptr_t address;
 	int fd;
 
 	(void)state;
-	txtrace_switches = TXTRACE_RING_SWITCH_;
-	for (int i = 0; i < 2; i++)
-		TXTRACE_END(1);
-	address = find_pool();
-	fd = open_own(address);
+	fd = make_own_pool(&address);
 	if (fd < 0)
 		return 0; /* each test is skipped */
 	world.memory = (struct txtrace_pool_ *)address;

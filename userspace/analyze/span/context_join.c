@@ -361,11 +361,27 @@ static int take_span(struct context_join *join, const struct txtrace_span *span,
 	return err;
 }
 
+/* What these say came when they say: older spans may stand behind a checkpoint, a loss or a cost. */
+static bool is_in_order(const struct txtrace_record *record)
+{
+	switch (record->kind) {
+	case TXTRACE_RECORD_SPAN:
+	case TXTRACE_RECORD_RUN:
+	case TXTRACE_RECORD_WAKE:
+	case TXTRACE_RECORD_ATTRIBUTE:
+	case TXTRACE_RECORD_SUMMARY:
+		return true;
+	default:
+		return false;
+	}
+}
+
 int context_join_record(struct context_join *join, const struct txtrace_record *record, int64_t to_unix_ns)
 {
 	uint64_t begin_ns, end_ns;
 
-	if (record_times(record, &begin_ns, &end_ns) && end_ns + (uint64_t)to_unix_ns > join->until_ns)
+	if (is_in_order(record) && record_times(record, &begin_ns, &end_ns) &&
+	    end_ns + (uint64_t)to_unix_ns > join->until_ns)
 		join->until_ns = end_ns + (uint64_t)to_unix_ns;
 	if (record->kind == TXTRACE_RECORD_ATTRIBUTE)
 		return take_attribute(join, &record->attribute);

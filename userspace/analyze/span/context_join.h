@@ -75,7 +75,7 @@ int context_join_get(struct context_join *join, const struct context_span *span,
  */
 void context_join_forget(struct context_join *join, uint64_t before_ns, size_t max_cnt);
 
-/* So far the log was read. */
+/* What happened until then was read. */
 uint64_t context_join_until_ns(const struct context_join *join);
 
 struct context_join_stats {

@@ -26,6 +26,7 @@
 #define REQUEST_MAX (64u << 20) /* bytes, also unpacked */
 #define WAITING_MAX (64u << 20)
 #define WAIT_NS 3000000000u /* a request waits so long for the log */
+#define WORD_MAX 100	    /* bytes of a type, or the name of an encoding */
 #define TURN_MS 100
 #define STEP_CNT 65536 /* records between looks at requests */
 #define FINISH_NS 10000000000u
@@ -131,7 +132,8 @@ static bool is_of_type(const char *type, const char *wanted)
 {
 	size_t length = strlen(wanted);
 
-	return type && !strncasecmp(type, wanted, length) && (!type[length] || strchr("; ", type[length]));
+	return type && !strncasecmp(type, wanted, length) && (!type[length] || strchr("; ", type[length])) &&
+	       strlen(type) <= WORD_MAX;
 }
 
 static bool has_passed(const struct hop *hop, const struct post_request *came)
@@ -148,6 +150,9 @@ static bool check(const struct hop *hop, const struct post_request *came, struct
 	if (!is_of_type(came->type, OTLP_TYPE_PROTOBUF) && !is_of_type(came->type, OTLP_TYPE_JSON)) {
 		reply->status = 415;
 		reply->text = "Only application/x-protobuf and application/json are passed on.\n";
+	} else if (came->encoding && strlen(came->encoding) > WORD_MAX) {
+		reply->status = 415;
+		reply->text = "There is no such encoding.\n";
 	} else if (strcmp(came->path, OTLP_TRACES_PATH) != 0 && !hop->endpoint.base) {
 		reply->status = 404;
 		reply->text = "Only traces are passed on.\n";
@@ -160,11 +165,11 @@ static bool check(const struct hop *hop, const struct post_request *came, struct
 	return false;
 }
 
-/* Headers, with two of ours. */
-#define HEADERS_MAX 80
+#define HEADERS_MAX 80 /* with two of ours */
+#define ENCODING_SIZE (WORD_MAX + sizeof("Content-Encoding: "))
 
 static void add_headers(const struct hop *hop, const struct post_request *came, bool is_unpacked,
-			char *encoding, size_t encoding_size, const char **lines)
+			char *encoding, const char **lines)
 {
 	size_t cnt = 0;
 
@@ -172,7 +177,7 @@ static void add_headers(const struct hop *hop, const struct post_request *came, 
 		lines[cnt++] = *header;
 	lines[cnt++] = hop->via;
 	if (came->encoding && !is_unpacked) {
-		snprintf(encoding, encoding_size, "Content-Encoding: %s", came->encoding);
+		snprintf(encoding, ENCODING_SIZE, "Content-Encoding: %s", came->encoding);
 		lines[cnt++] = encoding;
 	}
 	lines[cnt] = NULL;
@@ -199,7 +204,7 @@ static struct waiting *make_waiting(struct hop *hop, const struct post_request *
 	bool is_unpacked = is_traces && came->encoding && !strcasecmp(came->encoding, "gzip") &&
 			   otlp_unpack(came->bytes, came->length, REQUEST_MAX, &hop->unpacked) == 0;
 	const char *lines[HEADERS_MAX];
-	char encoding[128];
+	char encoding[ENCODING_SIZE];
 	struct otlp_request request = {
 		.bytes = is_unpacked ? text_string(&hop->unpacked) : came->bytes,
 		.length = is_unpacked ? hop->unpacked.length : came->length,
@@ -211,7 +216,7 @@ static struct waiting *make_waiting(struct hop *hop, const struct post_request *
 
 	if (!waiting)
 		return NULL;
-	add_headers(hop, came, is_unpacked, encoding, sizeof(encoding), lines);
+	add_headers(hop, came, is_unpacked, encoding, lines);
 	waiting->request = otlp_request_copy(&request, &waiting->size);
 	if (!waiting->request) {
 		free(waiting);
