@@ -7,6 +7,8 @@ import struct
 import sys
 import termios
 
+import terminal
+
 folder, columns, rows, command = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
 pid, fd = pty.fork()
 if pid == 0:
@@ -14,13 +16,7 @@ if pid == 0:
     os.chdir(folder)
     os.execvp(command[0], command)
 kept = b""  # a return at the end of what was read: its newline may still come
-while True:
-    try:
-        data = os.read(fd, 65536)
-    except OSError:
-        break
-    if not data:
-        break
+for data in terminal.pieces(fd):
     data = kept + data
     kept = data[-1:] if data.endswith(b"\r") else b""
     os.write(1, data[:len(data) - len(kept)].replace(b"\r\n", b"\n"))

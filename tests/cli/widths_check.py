@@ -10,6 +10,8 @@ import sys
 import termios
 import unicodedata
 
+import terminal
+
 COMMANDS = """report|tree|tail|histogram|workers|concurrency|spans|blocked|blame|neighbours|info|verify|dump|report --cost|report --by reason
 report --by thread|blocked --by label|blocked --by reason|neighbours --by thread|concurrency --threads""".replace("\n", "|").split("|")
 OTHERS = [["show", "long.txtrace", "3"], ["critical-path", "long.txtrace", "3"], ["show", "tree.txtrace", "1"], ["critical-path", "waits.txtrace", "1"],
@@ -23,15 +25,7 @@ def on_terminal(folder, columns, command):
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 1000, columns, 0, 0))
     process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=child, stderr=subprocess.DEVNULL)
     os.close(child)
-    said = b""
-    while True:
-        try:
-            data = os.read(parent, 65536)
-        except OSError:
-            break
-        if not data:
-            break
-        said += data
+    said = b"".join(terminal.pieces(parent))
     os.close(parent)
     process.wait()
     return re.sub(r"\x1b\[[0-9;]*m", "", said.decode(errors="replace").replace("\r\n", "\n"))

@@ -82,7 +82,6 @@ class Image:
 def python_files(scripts):
     """The files of the standard library that the scripts import, by this machine's python3, which has the version of the root's."""
     names = {"encodings.ascii", "encodings.latin_1"}
-    own = {os.path.basename(script)[:-3] for script in scripts}
     for script in scripts:
         with open(script, encoding="utf-8") as file:
             for node in ast.walk(ast.parse(file.read())):
@@ -90,7 +89,8 @@ def python_files(scripts):
                     names |= {alias.name for alias in node.names}
                 elif isinstance(node, ast.ImportFrom):
                     names.add(node.module)
-    program = "".join(f"import {name}\n" for name in sorted(names - own)) + (
+    standard = sorted(name for name in names if name.split(".")[0] in sys.stdlib_module_names)
+    program = "".join(f"import {name}\n" for name in standard) + (
         "import sys\n"
         "for module in list(sys.modules.values()):\n"
         "    for file in {getattr(module, '__file__', None), getattr(module, '__cached__', None)} - {None}:\n"

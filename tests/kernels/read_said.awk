@@ -2,6 +2,7 @@
 # Converts a guest's console to TAP of one test, with a case for each case in the
 # guest. name: of the kernel; booted: 0 if the guest reached its end; results and
 # version: files to write, see run_kernel.sh.
+{ last[NR % 20] = $0 }
 /^.*@@ kernel / { sub(/^.*@@ kernel /, ""); print >version; next }
 /^@@ begin / { test = $3; passed = failed = skipped = planned = 0; next }
 /^@@ end / {
@@ -23,6 +24,10 @@ test == "" { next }
 }
 /^#/ { print }
 END {
-	if (booted != 0) { print "not ok " ++n " - " name ": the guest gets to its end"; if (test != "") print test, passed, failed + 1, skipped, 0 >results }
+	if (booted != 0) {
+		print "not ok " ++n " - " name ": the guest gets to its end"
+		if (test != "") print test, passed, failed + 1, skipped, 0 >results
+		for (i = NR > 20 ? NR - 19 : 1; i <= NR; i++) print "# " last[i % 20]
+	}
 	print "1.." n + 0
 }
