@@ -5,8 +5,8 @@
 . tests/e2e/e2e.sh || exit
 need_bpf
 
-# A compiler's map is read while its process lives, so the program lives until the recorder has taken its last event. Before 5.15 a stack without registers may
-# lead to an address of nowhere, for which the map is looked for before there is one; the next look comes 50 ms and 100 times its own length later.
+# A compiler's map is read while its process lives, so the program lives until the recorder has taken its last event. A stack may lead to an address of nowhere,
+# for which the map is looked for before there is one; the next look comes 50 ms later.
 has_been_everywhere() { # has_been_everywhere NAME PID
 	grep -qs 'all places' "$tmp/$1.stream" || has_ended "$2"
 }
@@ -29,7 +29,7 @@ trace() {
 	wait_for 200 has_begun "$name" $pid
 	rm -f "$tmp/$name.program"
 	wait_for 200 has_been_everywhere "$name" $pid
-	kernel_since 5.15 || sleep 3
+	sleep 1
 	touch "$tmp/$name.go"
 	wait $pid || fail "txtrace-bpf ended with $?" || return
 	"$reader" flame --folded --stacks off-cpu "$tmp/$name.txtrace" >"$tmp/$name.off" 2>"$tmp/$name.said"

@@ -12,6 +12,8 @@ struct count {
 	uint64_t span_cnt;
 	uint64_t own_cnt;
 	bool adds;
+	bool drains;
+	struct text drained;
 };
 
 static int take(void *context, const struct otlp_traces_span *span, struct otlp_traces_added *added)
@@ -22,20 +24,30 @@ static int take(void *context, const struct otlp_traces_span *span, struct otlp_
 	count->own_cnt += span->has_own;
 	LAW(added->cnt == 0);
 	if (count->adds) {
-		added->attributes[added->cnt++] =
-			(struct otlp_traces_attribute){ .name = "txtrace.a", .number = UINT64_MAX };
-		added->attributes[added->cnt++] =
-			(struct otlp_traces_attribute){ .name = "txtrace.b", .text = "text" };
-		added->attributes[added->cnt++] =
-			(struct otlp_traces_attribute){ .name = "txtrace.c", .is_flag = true };
+		added->attributes[added->cnt++] = (struct otlp_traces_attribute){ .name = "txtrace.a",
+										  .number = UINT64_MAX };
+		added->attributes[added->cnt++] = (struct otlp_traces_attribute){ .name = "txtrace.b",
+										  .text = "text" };
+		added->attributes[added->cnt++] = (struct otlp_traces_attribute){ .name = "txtrace.c",
+										  .is_flag = true };
 	}
+	return 0;
+}
+
+static int drain(void *context, struct text *out)
+{
+	struct count *count = context;
+
+	text_append_bytes(&count->drained, text_string(out), out->length);
+	text_clear(out);
 	return 0;
 }
 
 static int walk(const char *bytes, size_t size, struct count *count, struct text *out)
 {
+	const struct otlp_traces_visitor visitor = { take, count->drains ? drain : NULL, count };
 	size_t offset = 0;
-	int err = otlp_traces_walk(bytes, size, take, count, out, &offset);
+	int err = otlp_traces_walk(bytes, size, &visitor, out, &offset);
 
 	LAW(err == 0 || err == -EBADMSG);
 	LAW(offset <= size);
@@ -44,8 +56,9 @@ static int walk(const char *bytes, size_t size, struct count *count, struct text
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct count first = { 0 }, same = { 0 }, added = { .adds = true }, again = { 0 };
-	struct text out = { 0 };
+	struct count first = { 0 }, same = { 0 }, added = { .adds = true }, again = { 0 },
+		     piecewise = { .adds = true, .drains = true };
+	struct text out = { 0 }, rest = { 0 };
 	char *bytes = malloc(size ? size : 1);
 
 	LAW(bytes);
@@ -57,10 +70,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		text_clear(&out);
 		LAW(walk(bytes, size, &added, &out) == 0);
 		LAW(walk(text_string(&out), out.length, &again, NULL) == 0);
+		LAW(walk(bytes, size, &piecewise, &rest) == 0);
+		drain(&piecewise, &rest);
+		LAW(piecewise.drained.length == out.length &&
+		    memcmp(text_string(&piecewise.drained), text_string(&out), out.length) == 0);
 		LAW(first.span_cnt == same.span_cnt && first.span_cnt == added.span_cnt &&
 		    first.span_cnt == again.span_cnt && again.own_cnt == again.span_cnt);
 	}
 	text_release(&out);
+	text_release(&rest);
+	text_release(&piecewise.drained);
 	free(bytes);
 	return 0;
 }

@@ -39,6 +39,20 @@ uint64_t otlp_walk_hash(const char *bytes, size_t length)
 	return hash;
 }
 
+int otlp_walk_span(struct otlp_walk *walk, const struct otlp_traces_span *span,
+		   struct otlp_traces_added *added)
+{
+	added->cnt = 0;
+	return walk->visitor->span(walk->visitor->context, span, added);
+}
+
+int otlp_walk_drain(struct otlp_walk *walk)
+{
+	if (!walk->out || !walk->visitor->drain)
+		return 0;
+	return walk->visitor->drain(walk->visitor->context, walk->out);
+}
+
 static struct protobuf_reader within(const struct protobuf_field *field)
 {
 	return (struct protobuf_reader){ field->bytes, field->bytes + field->length };
@@ -114,10 +128,9 @@ static int walk_span(struct otlp_walk *walk, const struct protobuf_field *messag
 	size_t at;
 	int err;
 
-	added.cnt = 0;
 	if (!read_span(message, &span))
 		return damaged(walk, message->bytes);
-	err = walk->visit(walk->context, &span, &added);
+	err = otlp_walk_span(walk, &span, &added);
 	if (err || !walk->out)
 		return err;
 	at = protobuf_begin(walk->out, (unsigned int)message->number);
@@ -169,6 +182,8 @@ static int walk_message(struct otlp_walk *walk, struct protobuf_reader reader, u
 		err = walk_message(walk, within(&field), level + 1);
 		if (walk->out)
 			protobuf_end(walk->out, at);
+		if (!err && level == 0)
+			err = otlp_walk_drain(walk);
 	}
 	if (!err && reader.at != reader.end)
 		err = damaged(walk, reader.at);
@@ -189,10 +204,10 @@ bool otlp_traces_is_json(const char *bytes, size_t length)
 	return at < length && bytes[at] == '{';
 }
 
-int otlp_traces_walk(const char *bytes, size_t length, otlp_traces_visit visit, void *context,
+int otlp_traces_walk(const char *bytes, size_t length, const struct otlp_traces_visitor *visitor,
 		     struct text *out, size_t *offset)
 {
-	struct otlp_walk walk = { .visit = visit, .context = context, .out = out, .begin = bytes };
+	struct otlp_walk walk = { .visitor = visitor, .out = out, .begin = bytes };
 	int err = otlp_traces_is_json(bytes, length) ? otlp_walk_json(&walk, bytes, length)
 						     : walk_protobuf(&walk, bytes, length);
 

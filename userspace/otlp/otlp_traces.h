@@ -41,13 +41,14 @@ struct otlp_traces_added {
 	size_t cnt;
 };
 
-/*
- * Of each span: what is to be added to it; added is empty at first. Ids that are
- * not valid are all 0. A result that is not 0 ends the walk and is its result;
- * it is negative.
- */
-typedef int (*otlp_traces_visit)(void *context, const struct otlp_traces_span *span,
-				 struct otlp_traces_added *added);
+/* A result that is not 0 ends the walk and is its result; it is negative. */
+struct otlp_traces_visitor {
+	/* Of each span: what is to be added to it; it is empty at first. Ids that are not valid are all 0. */
+	int (*span)(void *context, const struct otlp_traces_span *span, struct otlp_traces_added *added);
+	/* Now and then: what is in out will not change, and may be taken out of it. May be NULL. */
+	int (*drain)(void *context, struct text *out);
+	void *context;
+};
 
 /* By its first byte that is no blank. */
 bool otlp_traces_is_json(const char *bytes, size_t length);
@@ -57,7 +58,7 @@ bool otlp_traces_is_json(const char *bytes, size_t length);
  * NULL: nowhere. JSON may be several documents, one after the other. 0, -ENOMEM,
  * or -EBADMSG: it is damaged, from *offset on.
  */
-int otlp_traces_walk(const char *bytes, size_t length, otlp_traces_visit visit, void *context,
+int otlp_traces_walk(const char *bytes, size_t length, const struct otlp_traces_visitor *visitor,
 		     struct text *out, size_t *offset);
 
 #endif

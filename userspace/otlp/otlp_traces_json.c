@@ -298,11 +298,12 @@ static int see_span(struct scan *scan, const struct word *name, void *context)
 		return damaged(scan);
 	span.begin = scan->at + 1;
 	err = each(scan, '{', '}', see_member, &span);
-	added.cnt = 0;
 	if (!err)
-		err = scan->walk->visit(scan->walk->context, &span.span, &added);
-	if (!err)
+		err = otlp_walk_span(scan->walk, &span.span, &added);
+	if (!err) {
 		insert(scan, &span, &added);
+		err = otlp_walk_drain(scan->walk);
+	}
 	return err;
 }
 

@@ -16,6 +16,7 @@
 #include "import/import_source.h"
 
 #define READ_BYTES (1u << 20)
+#define PIECE_BYTES (1u << 18) /* are written at a time, while the cache has them */
 
 struct join_options {
 	const char *output;
@@ -64,7 +65,8 @@ struct joining {
 	const char *traces_path;
 	struct context_ledger ledger;
 	struct text traces;
-	struct text out;
+	FILE *file; /* where they go */
+	int write_err;
 	struct progress progress;
 };
 
@@ -136,17 +138,16 @@ static int add_sums(void *context, const struct otlp_traces_span *span, struct o
 	return context_ledger_add(&joining->ledger, span, added);
 }
 
-static int join_all(struct joining *joining)
+/* What can't be read is found here, before anything is written. */
+static int see_all(struct joining *joining)
 {
-	const char *bytes = text_string(&joining->traces);
-	size_t length = joining->traces.length, offset = 0;
+	const struct otlp_traces_visitor visitor = { .span = see_span, .context = joining };
+	size_t offset = 0;
 	int err;
 
 	progress_init(&joining->progress, joining->cli, true);
-	err = otlp_traces_walk(bytes, length, see_span, joining, NULL, &offset);
-
-	if (!err)
-		err = otlp_traces_walk(bytes, length, add_sums, joining, &joining->out, &offset);
+	err = otlp_traces_walk(text_string(&joining->traces), joining->traces.length, &visitor, NULL,
+			       &offset);
 	if (err == -EBADMSG)
 		return cli_fail(joining->cli,
 				"'%s' has no traces of OpenTelemetry, or is damaged, at offset %zu",
@@ -155,6 +156,36 @@ static int join_all(struct joining *joining)
 }
 
 /* ---- writing ---- */
+
+static int write_piece(struct joining *joining, struct text *out)
+{
+	if (fwrite(text_string(out), 1, out->length, joining->file) != out->length) {
+		joining->write_err = -errno;
+		return -EIO;
+	}
+	text_clear(out);
+	return 0;
+}
+
+static int drain(void *context, struct text *out)
+{
+	return out->length < PIECE_BYTES ? 0 : write_piece(context, out);
+}
+
+/* 0, -EIO: see joining->write_err; or -ENOMEM. */
+static int add_all(struct joining *joining)
+{
+	const struct otlp_traces_visitor visitor = { .span = add_sums, .drain = drain, .context = joining };
+	struct text out = { 0 };
+	size_t offset;
+	int err = otlp_traces_walk(text_string(&joining->traces), joining->traces.length, &visitor, &out,
+				   &offset);
+
+	if (!err)
+		err = write_piece(joining, &out);
+	text_release(&out);
+	return err;
+}
 
 static int fail_output(struct cli *cli, const char *path, int err)
 {
@@ -172,28 +203,34 @@ static int write_file(struct joining *joining, const char *path)
 
 	if (err)
 		return fail_output(joining->cli, path, err);
-	if (fwrite(text_string(&joining->out), 1, joining->out.length, output.file) != joining->out.length) {
-		err = -errno;
+	joining->file = output.file;
+	err = add_all(joining);
+	if (err)
 		output_file_abort(&output);
-		return fail_output(joining->cli, path, err);
-	}
-	err = output_file_commit(&output);
-	return err ? fail_output(joining->cli, path, err) : CLI_OK;
+	else
+		err = joining->write_err = output_file_commit(&output);
+	if (joining->write_err)
+		return fail_output(joining->cli, path, joining->write_err);
+	return err ? cli_fail(joining->cli, "not enough memory for '%s'", path) : CLI_OK;
 }
 
 static int write_out(struct joining *joining, const char *path)
 {
 	struct cli *cli = joining->cli;
+	int err;
 
 	if (path && strcmp(path, "-") != 0)
 		return write_file(joining, path);
-	if (cli->out.is_terminal && !otlp_traces_is_json(text_string(&joining->out), joining->out.length))
+	if (cli->out.is_terminal &&
+	    !otlp_traces_is_json(text_string(&joining->traces), joining->traces.length))
 		return cli_fail(
 			cli, "these traces are in protobuf, not for a terminal: give a file with --output");
 	cli_keep_lines(cli);
-	if (fwrite(text_string(&joining->out), 1, joining->out.length, cli->out.file) != joining->out.length)
-		return cli_write_failed(cli, -errno);
-	return CLI_OK;
+	joining->file = cli->out.file;
+	err = add_all(joining);
+	if (joining->write_err)
+		return cli_write_failed(cli, joining->write_err);
+	return err ? cli_fail(cli, "not enough memory for '%s'", joining->traces_path) : CLI_OK;
 }
 
 /* Returns what the result deserves. */
@@ -231,7 +268,7 @@ static int run_join(struct joining *joining, const struct join_options *values, 
 		return log_status;
 	status = read_traces(joining);
 	if (!status)
-		status = join_all(joining);
+		status = see_all(joining);
 	if (!status)
 		status = write_out(joining, values->output);
 	if (!status)
@@ -256,7 +293,6 @@ static int run(struct cli *cli, int argc, char **argv)
 						      : run_join(&joining, &values, result.operands[0]);
 	context_ledger_close(&joining.ledger);
 	text_release(&joining.traces);
-	text_release(&joining.out);
 	return status;
 }
 

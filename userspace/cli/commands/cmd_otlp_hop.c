@@ -187,10 +187,10 @@ static void add_headers(const struct hop *hop, const struct post_request *came, 
 static void look_at_spans(struct hop *hop, struct waiting *waiting, bool is_packed)
 {
 	const struct otlp_request *request = waiting->request;
+	const struct otlp_traces_visitor looking = { .span = look_at_span, .context = waiting };
 	size_t offset;
 
-	if (!is_packed &&
-	    !otlp_traces_walk(request->bytes, request->length, look_at_span, waiting, NULL, &offset))
+	if (!is_packed && !otlp_traces_walk(request->bytes, request->length, &looking, NULL, &offset))
 		return;
 	waiting->has_spans = false;
 	waiting->request->span_cnt = 0;
@@ -272,14 +272,15 @@ static int add_ledger(void *context, const struct otlp_traces_span *span, struct
 /* With the ledgers; without them if there is no memory. */
 static int pass_on(struct hop *hop, const struct waiting *waiting)
 {
+	const struct otlp_traces_visitor seeing = { .span = see_span, .context = &hop->ledger };
+	const struct otlp_traces_visitor adding = { .span = add_ledger, .context = &hop->ledger };
 	struct otlp_request request = *waiting->request;
 	size_t offset;
 
 	text_clear(&hop->out);
 	hop->out.err = 0;
-	if (waiting->has_spans &&
-	    !otlp_traces_walk(request.bytes, request.length, see_span, &hop->ledger, NULL, &offset) &&
-	    !otlp_traces_walk(request.bytes, request.length, add_ledger, &hop->ledger, &hop->out, &offset)) {
+	if (waiting->has_spans && !otlp_traces_walk(request.bytes, request.length, &seeing, NULL, &offset) &&
+	    !otlp_traces_walk(request.bytes, request.length, &adding, &hop->out, &offset)) {
 		request.bytes = text_string(&hop->out);
 		request.length = hop->out.length;
 	}

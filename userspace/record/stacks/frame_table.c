@@ -17,7 +17,7 @@
 #define SPACE_NO_FILE (UINT64_C(1) << 41) /* and the process */
 #define SPACE_UNKNOWN (UINT64_C(1) << 42)
 #define SPACE_CUT (UINT64_C(1) << 43)
-#define JIT_PAUSE_NS 50000000u /* between two readings of a map, and so many times what a reading takes: */
+#define JIT_PAUSE_NS 50000000u /* between two looks for a map, and so many times what a reading takes: */
 #define JIT_PAUSE_FACTOR 100
 #define JIT_PROCESS_MAX 256
 
@@ -204,7 +204,7 @@ static bool jit_read(const struct frame_table *table, struct jit *jit)
 		jit->map = fresh;
 	}
 	end_ns = clock_now_ns();
-	jit->next_look_ns = end_ns + JIT_PAUSE_NS + JIT_PAUSE_FACTOR * (end_ns - begin_ns);
+	jit->next_look_ns = end_ns + JIT_PAUSE_NS + (err ? 0 : JIT_PAUSE_FACTOR * (end_ns - begin_ns));
 	jit->has_unnamed = false;
 	return !err;
 }
