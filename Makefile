@@ -101,7 +101,7 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 PROTOS         := $(sort $(wildcard userspace/export/*.proto))
 PROTO_SOURCES  := $(patsubst userspace/export/%.proto,$(GEN)/%.pb-c.c,$(PROTOS))
 PROTO_HEADERS  := $(PROTO_SOURCES:.c=.h)
-VIEW_FILES     := $(patsubst %,userspace/cli/view/page/%,page.html style.css names.js data.js format.js dom.js report.js heat.js path.js timeline.js span.js flame.js others.js main.js)
+VIEW_FILES     := $(patsubst %,userspace/cli/view/page/%,page.html style.css names.js data.js format.js dom.js report.js heat.js path.js strip.js timeline.js span.js flame.js others.js main.js)
 VIEW_ASSETS    := $(GEN)/view_assets.h
 LIBRARY_OBJECTS := $(call objects,$(call sources,$(LIBRARY_FOLDERS)))
 PURE_OBJECTS   := $(call objects,$(call sources,$(PURE_FOLDERS))) $(patsubst $(GEN)/%.c,$(BUILD)/gen/%.o,$(PROTO_SOURCES))

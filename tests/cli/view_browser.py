@@ -169,6 +169,56 @@ def timeline(browser):
 	return page
 
 
+# 20,000 stretches one after the other, of any length up to a thousand columns, and as many of which any may overlap. In each window, a column that none covers
+# shows the longest of those that begin in it, and what is as wide as a column is shown by itself, from its begin to its end.
+STRIPS = """(() => {
+	let seed = 12345, wrong = [];
+	const random = () => ((seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648);
+	for (const overlaps of [false, true]) {
+		const from = [], length = [], list = [];
+		for (let at = 0; list.length < 20000;) {
+			list.push(list.length);
+			from.push(at);
+			length.push(Math.floor(random() ** 8 * 100000));
+			at += Math.floor(overlaps ? random() * 100 : length.at(-1) + (random() < 0.5 ? 0 : random() * 300));
+		}
+		const strip = txtrace.makeStrip(list, from, length), end = from.at(-1) + length.at(-1), width = 500;
+		for (let round = 0; round < 60; round++) {
+			const begin = Math.floor(random() * end * 0.9), size = Math.ceil(end / 1.3 ** (round % 40)), scale = width / size;
+			const x = (ns) => (ns - begin) * scale, columns = new Map(), wide = new Map(), starts = new Map();
+			let steps = 0;
+			strip.each(begin, begin + size, width, (i, left, right) => {
+				steps++;
+				if (length[i] * scale >= 1) wide.set(i, [left, right]);
+				else columns.set(left, i);
+			});
+			if (!overlaps && steps > 2 * width + 2) wrong.push(["steps", round, steps]);
+			for (const i of list) {
+				const right = Math.min(x(from[i]) + length[i] * scale, width), column = Math.floor(x(from[i]));
+				if (from[i] >= begin + size || right <= 0) continue;
+				if (length[i] * scale >= 1) {
+					const seen = wide.get(i);
+					if (!overlaps && (!seen || seen[0] !== Math.max(x(from[i]), 0) || seen[1] !== right)) wrong.push(["wide", round, i, seen]);
+				} else if (column >= 0 && !(length[starts.get(column)] >= length[i])) starts.set(column, i);
+			}
+			if (!overlaps) for (const [column, i] of starts) if (!columns.has(column) || length[columns.get(column)] !== length[i]) wrong.push(["column", round, column, i, columns.get(column)]);
+		}
+		for (let i = 0; i < 20000; i += 7) if (length[i] && !overlaps && strip.near(from[i] + length[i] / 2, 0.1) !== i) wrong.push(["near", i]);
+		for (let round = 0; round < 500; round++) {
+			const first = Math.floor(random() * 20000), last = first + 1 + Math.floor(random() * (20000 - first));
+			if (length[strip.longest(first, last)] !== length.slice(first, last).reduce((a, b) => Math.max(a, b))) wrong.push(["longest", first, last]);
+		}
+	}
+	return JSON.stringify(wrong.slice(0, 5));
+})()"""
+
+
+def strips(browser):
+	page = browser.open(f"file://{folder}/shop.html")
+	same("what is wrong", page.run(STRIPS), "[]")
+	return page
+
+
 def fragment(browser):
 	page = browser.open(f"file://{folder}/shop.html")
 	show(page, "filter-label", "ship")
@@ -259,6 +309,7 @@ CASES = [
 	("one span: ledger, attributes, waits and wakers", one_span),
 	("the critical path is that of txtrace critical-path", paths),
 	("the timeline zooms, moves and chooses", timeline),
+	("a row of intervals shows the longest of each column, in few steps", strips),
 	("the fragment of the address restores what was shown", fragment),
 	("flame graphs: search and inversion", flames),
 	("labels are never markup, and no other script runs", strange),

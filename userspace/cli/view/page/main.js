@@ -7,6 +7,7 @@ import { makeHeat } from "./heat.js";
 import { makeTimeline } from "./timeline.js";
 import { drawSpan } from "./span.js";
 import { criticalPath } from "./path.js";
+import { makeStrip } from "./strip.js";
 import { makeFlame } from "./flame.js";
 import { drawCapture, drawLosses, drawNeighbours } from "./others.js";
 
@@ -180,7 +181,7 @@ async function start() {
 		view.restore();
 		view.draw();
 	});
-	window.txtrace = { page, view, criticalPath, ready_ms: performance.now() };
+	window.txtrace = { page, view, criticalPath, makeStrip, ready_ms: performance.now() };
 	document.documentElement.dataset.ready = "true";
 }
 

@@ -4,6 +4,7 @@
 import { find, ink, prepare } from "./dom.js";
 import { firstAbove, labelOf, string, threadName, wakerText } from "./data.js";
 import { criticalPath } from "./path.js";
+import { makeStrip } from "./strip.js";
 import { duration, seconds, share } from "./format.js";
 import { hashColor, segmentColor, segmentName, stateColor } from "./names.js";
 
@@ -17,6 +18,27 @@ function clippedText(context, text, left, top, width) {
 	context.clip();
 	context.fillText(text, left + 3, top + SPAN / 2);
 	context.restore();
+}
+
+// Paints from left to right. What has the same colour and follows is one rectangle.
+function makeBrush(context, top, height) {
+	let color, alpha, left = 0, right = -1;
+	function flush() {
+		if (right < left) return;
+		context.globalAlpha = alpha;
+		context.fillStyle = color;
+		context.fillRect(left, top, Math.max(right - left, 1), height);
+		right = -1;
+		left = 0;
+	}
+	function paint(newColor, newAlpha, from, to) {
+		if (newColor !== color || newAlpha !== alpha || from > right) {
+			flush();
+			[color, alpha, left] = [newColor, newAlpha, from];
+		}
+		right = Math.max(right, to);
+	}
+	return { paint, flush };
 }
 
 export function makeTimeline(page, view) {
@@ -34,16 +56,18 @@ export function makeTimeline(page, view) {
 			ends.push(Math.max(pieces.from[i] + pieces.length[i], ends.at(-1) ?? 0));
 		}
 	}
-	const longest = page.threadPieces.map((list) => list.reduce((most, i) => Math.max(most, pieces.length[i]), 0));
-	const longestSegment = page.threadSegments.map((list) => list.reduce((most, i) => Math.max(most, page.segments.length[i]), 0));
+	const depths = page.threadPieces.map((list) => list.reduce((most, i) => Math.max(most, levels[i] + 1), 0));
+	const spanStrips = page.threadPieces.map((list, thread) => Array.from({ length: depths[thread] }, (_, level) => makeStrip(list.filter((i) => levels[i] === level), pieces.from, pieces.length)));
+	const stateStrips = page.threadSegments.map((list) => makeStrip(list, page.segments.from, page.segments.length));
+	const order = page.threads.pid.map((_, thread) => thread).filter((thread) => depths[thread] || stateStrips[thread].cnt);
+	order.sort((a, b) => (depths[b] > 0) - (depths[a] > 0) || page.threads.pid[a] - page.threads.pid[b] || page.threads.tid[a] - page.threads.tid[b]);
 
 	function layout() {
 		let y = 0;
 		rows = [];
-		const order = page.threads.pid.map((_, thread) => thread).filter((thread) => (page.threadPieces[thread].length || page.threadSegments[thread].length) && view.hasThread(thread));
-		order.sort((a, b) => (page.threadPieces[b].length > 0) - (page.threadPieces[a].length > 0) || page.threads.pid[a] - page.threads.pid[b] || page.threads.tid[a] - page.threads.tid[b]);
 		for (const thread of order) {
-			const depth = page.threadPieces[thread].reduce((most, i) => Math.max(most, levels[i] + 1), 0);
+			if (!view.hasThread(thread)) continue;
+			const depth = depths[thread];
 			rows.push({ thread, y, spansAt: y + NAME, statesAt: y + NAME + depth * SPAN, height: NAME + depth * SPAN + STATE + GAP });
 			y += rows.at(-1).height;
 		}
@@ -64,12 +88,21 @@ export function makeTimeline(page, view) {
 		return (ns) => ((ns - from) / (to - from)) * width;
 	};
 
+	// [column of the grid, state, ns] of what it had most of.
+	const grids = [];
+	function gridOf(thread) {
+		if (!grids[thread]) {
+			const cells = page.grid.threads[thread] ?? [], best = new Map();
+			for (let i = 0; i < cells.length; i += 3) if (!best.has(cells[i]) || best.get(cells[i])[2] < cells[i + 2]) best.set(cells[i], cells.slice(i, i + 3));
+			grids[thread] = [...best.values()];
+		}
+		return grids[thread];
+	}
+
 	function drawGrid(context, row, x, width) {
-		const cells = page.grid.threads[row.thread] ?? [], w = page.grid.width_ns;
-		const best = new Map();
-		for (let i = 0; i < cells.length; i += 3) if (!best.has(cells[i]) || best.get(cells[i])[1] < cells[i + 2]) best.set(cells[i], [cells[i + 1], cells[i + 2]]);
+		const w = page.grid.width_ns;
 		context.globalAlpha = 0.3;
-		for (const [bucket, [state, ns]] of best) {
+		for (const [bucket, state, ns] of gridOf(row.thread)) {
 			const left = x(bucket * w), right = x((bucket + 1) * w);
 			if (right < 0 || left > width) continue;
 			context.fillStyle = stateColor(state, page.reasons);
@@ -78,48 +111,58 @@ export function makeTimeline(page, view) {
 		context.globalAlpha = 1;
 	}
 
-	function drawStates(context, row, x, width) {
-		const [from, to] = shown(), { from: begins, length } = page.segments;
-		const list = page.threadSegments[row.thread];
-		let done = -1, doneColor = "";
-		for (let at = firstAbove(list, (i) => begins[i], from - longestSegment[row.thread]); at < list.length && begins[list[at]] < to; at++) {
-			const i = list[at];
-			const left = Math.max(x(begins[i]), 0), right = Math.min(x(begins[i] + length[i]), width);
-			if (right < 0 || right < left) continue;
-			const color = segmentColor(page, i);
-			if (right <= done && color === doneColor) continue; // nothing that could be seen
-			context.fillStyle = color;
-			context.fillRect(left, row.statesAt, Math.max(right - left, 1), STATE);
-			if (page.segments.stolen[i] > 0) {
-				context.fillStyle = stateColor(1, page.reasons);
-				context.fillRect(right - (right - left) * (page.segments.stolen[i] / length[i]), row.statesAt, (right - left) * (page.segments.stolen[i] / length[i]), STATE / 2);
-			}
-			done = Math.ceil(Math.max(right, left + 1));
-			doneColor = color;
-		}
+	function drawStates(context, row, width) {
+		const { length, stolen } = page.segments, brush = makeBrush(context, row.statesAt, STATE);
+		stateStrips[row.thread].each(...shown(), width, (i, left, right) => {
+			brush.paint(segmentColor(page, i), 1, left, right);
+			if (stolen[i] <= 0 || right - left <= 1) return;
+			brush.flush();
+			context.fillStyle = stateColor(1, page.reasons);
+			context.fillRect(right - (right - left) * (stolen[i] / length[i]), row.statesAt, (right - left) * (stolen[i] / length[i]), STATE / 2);
+		});
+		brush.flush();
+	}
+
+	function spanText(i) {
+		return `${labelOf(page, i)} ${string(page, page.spans.tag[i])}`;
+	}
+
+	const colors = new Map();
+	function spanColor(i) {
+		const label = page.spans.label[i];
+		if (!colors.has(label)) colors.set(label, hashColor(labelOf(page, i)));
+		return colors.get(label);
 	}
 
 	function drawSpans(context, row, x, width) {
-		const [from, to] = shown(), list = page.threadPieces[row.thread];
-		const done = new Array(LEVELS).fill(-1);
-		for (let at = firstAbove(list, (i) => pieces.from[i], from - longest[row.thread]); at < list.length && pieces.from[list[at]] < to; at++) {
-			const piece = list[at], i = pieces.span[piece], level = levels[piece], isChosen = i === view.state.span;
-			const left = Math.max(x(pieces.from[piece]), 0), right = Math.min(x(pieces.from[piece] + pieces.length[piece]), width);
-			if (right < 0 || (right <= done[level] && !isChosen)) continue;
-			const y = row.spansAt + level * SPAN, label = labelOf(page, i), w = Math.max(right - left, 1);
-			context.globalAlpha = view.hasSpan(i) ? 1 : 0.25;
-			context.fillStyle = hashColor(label);
-			context.fillRect(left, y, w, SPAN - 1);
-			if (w > 40) clippedText(context, `${label} ${string(page, page.spans.tag[i])}`, left, y, w);
-			if (isChosen) {
-				context.globalAlpha = 1;
-				context.strokeStyle = ink("mark");
-				context.lineWidth = 2;
-				context.strokeRect(left, y, Math.max(w, 3), SPAN - 1);
-			}
-			done[level] = Math.ceil(left + w);
-		}
+		spanStrips[row.thread].forEach((strip, level) => {
+			const y = row.spansAt + level * SPAN, brush = makeBrush(context, y, SPAN - 1);
+			strip.each(...shown(), width, (piece, left, right) => {
+				const i = pieces.span[piece];
+				brush.paint(spanColor(i), view.hasSpan(i) ? 1 : 0.25, left, right);
+				if (right - left <= 40) return;
+				brush.flush();
+				clippedText(context, spanText(i), left, y, right - left);
+			});
+			brush.flush();
+		});
 		context.globalAlpha = 1;
+		drawChosen(context, row, x, width);
+	}
+
+	function drawChosen(context, row, x, width) {
+		const chosen = view.state.span;
+		for (const piece of page.spanPieces.get(chosen) ?? []) {
+			const left = Math.max(x(pieces.from[piece]), 0), right = Math.min(x(pieces.from[piece] + pieces.length[piece]), width);
+			if (pieces.thread[piece] !== row.thread || right < 0 || left > width) continue;
+			const y = row.spansAt + levels[piece] * SPAN, w = Math.max(right - left, 1);
+			context.fillStyle = spanColor(chosen);
+			context.fillRect(left, y, w, SPAN - 1);
+			if (w > 40) clippedText(context, spanText(chosen), left, y, w);
+			context.strokeStyle = ink("mark");
+			context.lineWidth = 2;
+			context.strokeRect(left, y, Math.max(w, 3), SPAN - 1);
+		}
 	}
 
 	function drawLosses(context, x, width, height) {
@@ -180,7 +223,7 @@ export function makeTimeline(page, view) {
 		for (const row of rows) {
 			if (row.y + row.height < scroll || row.y > scroll + height) continue;
 			if (page.segments.least_ns) drawGrid(context, row, x, width);
-			drawStates(context, row, x, width);
+			drawStates(context, row, width);
 			drawSpans(context, row, x, width);
 			context.fillStyle = ink("soft");
 			context.fillText(threadName(page, row.thread), 4, row.y + NAME / 2);
@@ -219,7 +262,7 @@ export function makeTimeline(page, view) {
 		if (!row) return undefined;
 		const level = Math.floor((event.offsetY - TOP + scroll - row.spansAt) / SPAN), time = timeAt(event);
 		const [from, to] = shown(), slack = (to - from) / canvas.clientWidth;
-		const piece = page.threadPieces[row.thread].find((i) => levels[i] === level && pieces.from[i] - slack <= time && pieces.from[i] + pieces.length[i] + slack >= time);
+		const piece = spanStrips[row.thread][level]?.near(time, slack);
 		return piece === undefined ? undefined : pieces.span[piece];
 	}
 
