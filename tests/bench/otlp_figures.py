@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How fast spans go to a receiver of OpenTelemetry's protocol: CPU of the sender, beside writing them to a file."""
+import http.client
 import http.server
 import os
+import signal
 import struct
 import subprocess
 import threading
+import time
 
 from figures import title
 from log_figures import Cost, figure
@@ -49,12 +52,12 @@ def message(number, content):
     return bytes([number << 3 | 2]) + (bytes([length]) if length < 128 else bytes([length & 127 | 128, length >> 7])) + content
 
 
-def make_joined(bench, log, as_json, packed):
+def make_joined(bench, log, as_json, packed, traces=JOINED_TRACES):
     """Traces of ten spans, nine below the first, each with one stay; the same traces in JSON and in protobuf."""
     with subprocess.Popen([os.path.join(bench.build, "cli", "make_log"), log], stdin=subprocess.PIPE, text=True) as maker, open(as_json, "w", encoding="ascii") as text, \
             open(packed, "wb") as binary:
         print('header pid=7 cpus=1 command="x" start_monotonic_ns=1000 start_realtime_ns=2000', file=maker.stdin)
-        for number in range(JOINED_TRACES):
+        for number in range(traces):
             trace, spans, fields = f"{number + 1:032x}", [], b""
             for nth in range(JOINED_SPANS):
                 own, begin = number * JOINED_SPANS + nth + 1, 2000 + number * 1000 + nth * 50
@@ -82,6 +85,63 @@ def join(bench):
         cost = costs[ROUNDS // 2]
         figure(name, cost.cpu, "s", f"{cost.wall:.1f} s of time; {cost.mib:.0f} MiB; {os.path.getsize(path) / 1e6:,.0f} MB in, {os.path.getsize(out) / 1e6:,.0f} MB out")
     for path in (log, as_json, packed, out):
+        os.remove(path)
+
+
+HOP_TRACES, REQUEST_TRACES = 20_000, 50
+
+
+def requests_of(path, is_json):
+    """Bodies of REQUEST_TRACES traces each."""
+    with open(path, "rb") as file:
+        data = file.read()
+    if is_json:
+        parts = [line[len(b'{"resourceSpans":['):-len(b"]}")] for line in data.splitlines()]
+        return [b'{"resourceSpans":[' + b",".join(parts[at:at + REQUEST_TRACES]) + b"]}" for at in range(0, len(parts), REQUEST_TRACES)]
+    size = len(data) // HOP_TRACES
+    return [data[at:at + size * REQUEST_TRACES] for at in range(0, len(data), size * REQUEST_TRACES)]
+
+
+def post_all(port, bodies, content_type):
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    for body in bodies:
+        status = 503
+        while status == 503:  # it has no room: as tracers do, again
+            connection.request("POST", "/v1/traces", body, {"Content-Type": content_type})
+            answer = connection.getresponse()
+            answer.read()
+            status = answer.status
+            if status == 503:
+                time.sleep(0.1)
+        if status != 200:
+            raise RuntimeError(f"the hop answers {status}")
+
+
+def pass_on(command, bodies, content_type):
+    """Seconds of CPU of a hop that passes them on, and its memory in MiB."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as hop:
+        begin = hop.stdout.readline()  # requests to http://ADDRESS:PORT go to ...
+        post_all(int(begin.split()[2].rsplit(":", 1)[1]), bodies, content_type)
+        hop.send_signal(signal.SIGTERM)
+        said = hop.stdout.read()
+        _, status, usage = os.wait4(hop.pid, 0)
+        hop.returncode = os.waitstatus_to_exitcode(status)
+    if hop.returncode or f"{HOP_TRACES * JOINED_SPANS} of them with a ledger" not in said.replace(",", ""):
+        raise RuntimeError(f"the hop ended with {hop.returncode}: {said}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def hop_figures(bench, sink):
+    title(f"otlp-hop: microseconds of CPU for a span, {JOINED_SPANS * REQUEST_TRACES} in a request; the log of the spans is read, too")
+    log, as_json, packed = (os.path.join(bench.scratch, name) for name in ("joined.txtrace", "traces.jsonl", "traces.otlp"))
+    make_joined(bench, log, as_json, packed, HOP_TRACES)
+    command = ["env", "OTEL_EXPORTER_OTLP_COMPRESSION=none", os.path.join(bench.build, "txtrace"), "otlp-hop", "--listen", "127.0.0.1:0", "--to", sink, log]
+    for name, path, content_type in (("JSON", as_json, "application/json"), ("protobuf", packed, "application/x-protobuf")):
+        bodies = requests_of(path, name == "JSON")
+        costs = sorted(pass_on(command, bodies, content_type) for _ in range(ROUNDS))
+        cpu, mib = costs[ROUNDS // 2]
+        figure(name, cpu / HOP_TRACES / JOINED_SPANS * 1e6, "us", f"{HOP_TRACES * JOINED_SPANS:,} spans; {mib:.0f} MiB")
+    for path in (log, as_json, packed):
         os.remove(path)
 
 
@@ -117,6 +177,7 @@ def otlp(bench):
     for name, taken in costs.items():
         cost = sorted(taken, key=lambda cost: cost.cpu)[ROUNDS // 2]
         figure(name, SPANS / cost.cpu / 1e6, "M/s", f"{SPANS / cost.wall / 1e6:.2f} M in a second of time; {cost.mib:.0f} MiB; {sizes[name] / 1e6:,.1f} MB")
+    hop_figures(bench, f"http://127.0.0.1:{server.server_address[1]}")
     server.shutdown()
     come_in(bench, tool, path, out)
     os.remove(path)
