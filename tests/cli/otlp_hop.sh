@@ -152,6 +152,12 @@ bounded() {
 	says_in_time "takes spans again" && ends 0 && field "[.[] | select(.taken)] | length" "$taken"
 }
 
+# With their ledgers, requests are larger than they came.
+halved() {
+	answers large=1 && starts log.txtrace && posts "200 application/json {}" /v1/traces traces.json && ends 0 || return
+	field 'map(.spans)' '[2,1,1]' && field '[.[] | select(.taken).ids[]] | unique | length' 2 && grep -qx "2 spans passed on to ${url#http://}, 2 of them with a ledger" "$tmp/out" || fail "$(cat "$tmp/out")"
+}
+
 too_large() {
 	head -c 70000000 /dev/zero >"$tmp/zeros" && gzip -k "$tmp/zeros" && answers 200 && starts log.txtrace || return
 	python3 "$post_py" "$here/v1/traces" "$tmp/zeros" >"$tmp/answer" && grep -q -E '^413|^closed' "$tmp/answer" || fail "$(cat "$tmp/answer")" || return
@@ -195,6 +201,7 @@ check "a collector that fails, and comes back" patient
 check "a collector that does not come back" gives_up
 check "memory is bounded" bounded
 check "what is too large" too_large
+check "what the collector finds too large goes in halves" halved
 check "a log without an end" without_an_end
 check "logs come and go" logs_come_and_go
 check "wrong usage" wrong

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Any bytes as traces of OpenTelemetry to which something is added: what comes out are traces again, with as
- * many spans, and all of it is found in them. JSON to which nothing is added stays as it is.
+ * many spans, and all of it is found in them. JSON to which nothing is added stays as it is. Halved, each
+ * span is in one half.
  */
 #include <errno.h>
 
 #include "fuzz/fuzz.h"
+#include "otlp/otlp_split.h"
 #include "otlp/otlp_traces.h"
 
 struct count {
@@ -54,6 +56,20 @@ static int walk(const char *bytes, size_t size, struct count *count, struct text
 	return err;
 }
 
+/* Each span is in one of the halves. */
+static void halve(const char *bytes, size_t size, uint64_t span_cnt)
+{
+	struct text halves[2] = { { 0 }, { 0 } };
+	struct count counts[2] = { { 0 }, { 0 } };
+
+	LAW(otlp_split(bytes, size, (uint32_t)(span_cnt / 2), &halves[0], &halves[1]) == 0);
+	for (int i = 0; i < 2; i++)
+		LAW(walk(text_string(&halves[i]), halves[i].length, &counts[i], NULL) == 0);
+	LAW(counts[0].span_cnt == span_cnt / 2 && counts[1].span_cnt == span_cnt - span_cnt / 2);
+	text_release(&halves[0]);
+	text_release(&halves[1]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct count first = { 0 }, same = { 0 }, added = { .adds = true }, again = { 0 },
@@ -64,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	LAW(bytes);
 	memcpy(bytes, data, size);
 	if (walk(bytes, size, &first, NULL) == 0) {
+		halve(bytes, size, first.span_cnt);
 		LAW(walk(bytes, size, &same, &out) == 0);
 		LAW(!otlp_traces_is_json(bytes, size) ||
 		    (out.length == size && memcmp(text_string(&out), bytes, size) == 0));

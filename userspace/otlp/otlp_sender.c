@@ -189,7 +189,7 @@ static bool send_halves(struct otlp_sender *sender, const struct otlp_request *r
 	struct text first = { 0 }, second = { 0 };
 	uint32_t span_cnt = request->span_cnt;
 	struct otlp_request half = *request;
-	bool is_fine = span_cnt > 1 && strcmp(request->type, OTLP_TYPE_PROTOBUF) == 0 &&
+	bool is_fine = span_cnt > 1 &&
 		       !otlp_split(request->bytes, request->length, span_cnt / 2, &first, &second);
 
 	if (is_fine) {

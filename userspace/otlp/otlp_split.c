@@ -5,6 +5,8 @@
 
 #include "base/protobuf.h"
 #include "base/protobuf_reader.h"
+#include "otlp/otlp_split_walk.h"
+#include "otlp/otlp_traces.h"
 
 /* Field numbers, as in opentelemetry/proto/trace/v1/trace.proto. */
 enum {
@@ -17,12 +19,6 @@ enum {
 static const unsigned int levels[] = { DATA_RESOURCE_SPANS, RESOURCE_SPANS_SCOPE_SPANS, SCOPE_SPANS_SPANS };
 
 #define SPAN_LEVEL 2u
-
-/* Spans with these numbers: of the whole message, in its order. */
-struct wanted {
-	uint64_t begin, end;
-	uint64_t number; /* of the next one */
-};
 
 static bool has_spans(const struct protobuf_field *field, unsigned int level, uint64_t *cnt)
 {
@@ -41,11 +37,11 @@ static bool has_spans(const struct protobuf_field *field, unsigned int level, ui
 }
 
 static int put_wanted(struct text *out, const char *bytes, size_t length, unsigned int level,
-		      struct wanted *wanted);
+		      struct otlp_wanted *wanted);
 
 /* A message that has spans, if it has any that are wanted. */
 static int put_field(struct text *out, const struct protobuf_field *field, unsigned int level,
-		     struct wanted *wanted)
+		     struct otlp_wanted *wanted)
 {
 	uint64_t cnt = 0;
 	size_t at;
@@ -70,7 +66,7 @@ static int put_field(struct text *out, const struct protobuf_field *field, unsig
 
 /* All that is no span goes along. */
 static int put_wanted(struct text *out, const char *bytes, size_t length, unsigned int level,
-		      struct wanted *wanted)
+		      struct otlp_wanted *wanted)
 {
 	struct protobuf_reader reader = { bytes, bytes + length };
 	struct protobuf_field field;
@@ -87,14 +83,17 @@ static int put_wanted(struct text *out, const char *bytes, size_t length, unsign
 
 int otlp_split(const char *bytes, size_t length, uint32_t span_cnt, struct text *first, struct text *second)
 {
-	struct wanted before = { .begin = 0, .end = span_cnt },
-		      after = { .begin = span_cnt, .end = UINT64_MAX };
+	struct otlp_wanted before = { .begin = 0, .end = span_cnt },
+			   after = { .begin = span_cnt, .end = UINT64_MAX };
+	bool is_json = otlp_traces_is_json(bytes, length);
 	int err;
 
 	text_clear(first);
 	text_clear(second);
-	err = put_wanted(first, bytes, length, 0, &before);
+	err = is_json ? otlp_split_json(first, bytes, length, &before)
+		      : put_wanted(first, bytes, length, 0, &before);
 	if (!err)
-		err = put_wanted(second, bytes, length, 0, &after);
+		err = is_json ? otlp_split_json(second, bytes, length, &after)
+			      : put_wanted(second, bytes, length, 0, &after);
 	return err ? err : first->err ? first->err : second->err;
 }

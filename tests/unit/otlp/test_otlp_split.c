@@ -125,6 +125,88 @@ static void every_span_is_in_one_half(void **state)
 	text_release(&halves);
 }
 
+/* ---- JSON ---- */
+
+/* The same message in JSON, with the spans from begin to before end, and what is around them. */
+static void make_json(struct text *message, unsigned int begin, unsigned int end)
+{
+	unsigned int number = 0, process_cnt = 0;
+
+	text_append(message, "{ \"a\":[\"]\\\",{\",1e5,[]],\"resourceSpans\" : [");
+	for (unsigned int process = 0; process < PROCESSES; process++) {
+		unsigned int scope_cnt = 0;
+
+		for (unsigned int scope = 0; scope < SCOPES; scope++) {
+			unsigned int span_cnt = 0;
+
+			for (unsigned int span = 0; span < SPANS; span++, number++) {
+				if (number < begin || number >= end)
+					continue;
+				if (!span_cnt && !scope_cnt)
+					text_append_format(message,
+							   "%s{\"name\":\"process %u\",\"scopeSpans\":[",
+							   process_cnt ? "," : "", process);
+				if (!span_cnt)
+					text_append_format(message, "%s{\"spans\":[", scope_cnt ? "," : "");
+				text_append_format(message, "%s{\"number\":%u,\"spans\":[{},{}]}",
+						   span_cnt ? "," : "", number);
+				process_cnt += !span_cnt && !scope_cnt;
+				scope_cnt += !span_cnt;
+				span_cnt++;
+			}
+			if (span_cnt)
+				text_append(message, "] ,\"z\":{}}");
+		}
+		if (scope_cnt)
+			text_append(message, "]}");
+	}
+	text_append(message, "]\n, \"b\" : null}\n");
+}
+
+/* Each half is as if it had been written so. */
+static void json_is_halved(void **state)
+{
+	struct text message = { 0 }, first = { 0 }, second = { 0 }, wanted = { 0 };
+
+	(void)state;
+	make_json(&message, 0, ALL);
+	for (uint32_t cnt = 0; cnt <= ALL + 1; cnt++) {
+		assert_int_equal(otlp_split(message.bytes, message.length, cnt, &first, &second), 0);
+		text_clear(&wanted);
+		make_json(&wanted, 0, cnt);
+		wanted.length--; /* no newline behind it */
+		assert_int_equal(first.length, wanted.length);
+		assert_memory_equal(first.bytes, wanted.bytes, wanted.length);
+		text_clear(&wanted);
+		make_json(&wanted, cnt, ALL);
+		assert_memory_equal(second.bytes, wanted.bytes, wanted.length - 1);
+	}
+	text_release(&message);
+	text_release(&first);
+	text_release(&second);
+	text_release(&wanted);
+}
+
+/* Several documents, as a file has them: the spans are counted through all of them. */
+static void documents_are_halved(void **state)
+{
+	static const char documents[] =
+		"{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"n\":1},{\"n\":2}]}]}]}\n"
+		"{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"n\":3}]}]}]}\n";
+	struct text first = { 0 }, second = { 0 };
+
+	(void)state;
+	assert_int_equal(otlp_split(documents, sizeof(documents) - 1, 1, &first, &second), 0);
+	assert_string_equal(text_string(&first),
+			    "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"n\":1}]}]}]}"
+			    "{\"resourceSpans\":[]}");
+	assert_string_equal(text_string(&second),
+			    "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"n\":2}]}]}]}"
+			    "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"n\":3}]}]}]}");
+	text_release(&first);
+	text_release(&second);
+}
+
 /* In memory of exactly that length, so that a read behind it is one behind the end. */
 static int split_exactly(const char *bytes, size_t length)
 {
@@ -142,6 +224,18 @@ static int split_exactly(const char *bytes, size_t length)
 	return err;
 }
 
+static void change_bytes(struct text *message, struct seeded_random *random)
+{
+	for (unsigned int round = 0; round < 20000; round++) {
+		uint32_t at = seeded_random_below(random, (uint32_t)message->length);
+		char before = message->bytes[at];
+
+		message->bytes[at] = (char)seeded_random_next(random);
+		split_exactly(message->bytes, message->length);
+		message->bytes[at] = before;
+	}
+}
+
 static void what_is_cut_off_or_changed_harms_nothing(void **state)
 {
 	struct text message = { 0 };
@@ -154,14 +248,12 @@ static void what_is_cut_off_or_changed_harms_nothing(void **state)
 		whole_cnt += split_exactly(message.bytes, length) == 0;
 	assert_int_equal(whole_cnt, PROCESSES); /* cut between processes, and nothing at all */
 	seeded_random_init(&random, 7);
-	for (unsigned int round = 0; round < 20000; round++) {
-		uint32_t at = seeded_random_below(&random, (uint32_t)message.length);
-		char before = message.bytes[at];
-
-		message.bytes[at] = (char)seeded_random_next(&random);
-		split_exactly(message.bytes, message.length);
-		message.bytes[at] = before;
-	}
+	change_bytes(&message, &random);
+	text_clear(&message);
+	make_json(&message, 0, ALL);
+	for (size_t length = 1; length < message.length - 1; length++)
+		assert_int_equal(split_exactly(message.bytes, length), -EBADMSG);
+	change_bytes(&message, &random);
 	text_release(&message);
 }
 
@@ -186,6 +278,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_span_is_in_one_half),
+		cmocka_unit_test(json_is_halved),
+		cmocka_unit_test(documents_are_halved),
 		cmocka_unit_test(what_is_cut_off_or_changed_harms_nothing),
 		cmocka_unit_test(numbers_end),
 	};
