@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/curl_library.h"
 
 #define CONNECT_TIMEOUT_MS 10000
@@ -25,6 +26,9 @@ struct clickhouse {
 	struct text *answer;   /* of the request */
 	uint64_t timeout_ms;
 	const volatile sig_atomic_t *is_stopped;
+	void (*wait)(void *context, const char *place, uint64_t waited_ns);
+	void *context;
+	uint64_t begin_ns; /* of the request that runs */
 	bool is_too_long;
 	char complaint[CURL_ERROR_SIZE];
 };
@@ -144,11 +148,13 @@ static size_t take_answer(char *bytes, size_t size, size_t cnt, void *context)
 	return server->answer->err ? 0 : size * cnt;
 }
 
-static int look_for_stop(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+static int look(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
 	const struct clickhouse *server = context;
 
 	(void)a, (void)b, (void)c, (void)d;
+	if (server->wait)
+		server->wait(server->context, text_string(&server->place), clock_now_ns() - server->begin_ns);
 	return server->is_stopped && *server->is_stopped;
 }
 
@@ -197,7 +203,10 @@ static int request(struct clickhouse *server, const void *body, size_t length, s
 	curl->easy_setopt(server->handle, CURLOPT_URL, text_string(&server->url));
 	curl->easy_setopt(server->handle, CURLOPT_POSTFIELDS, body);
 	curl->easy_setopt(server->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
+	server->begin_ns = clock_now_ns();
 	code = curl->easy_perform(server->handle);
+	if (server->wait)
+		server->wait(server->context, text_string(&server->place), 0);
 	if (code != CURLE_OK)
 		return explain_transfer(server, code, error);
 	curl->easy_getinfo(server->handle, CURLINFO_RESPONSE_CODE, &status);
@@ -341,7 +350,7 @@ static void set_up(struct clickhouse *server)
 	curl->easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_answer);
 	curl->easy_setopt(handle, CURLOPT_WRITEDATA, server);
 	curl->easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
-	curl->easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, look_for_stop);
+	curl->easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, look);
 	curl->easy_setopt(handle, CURLOPT_XFERINFODATA, server);
 }
 
@@ -391,6 +400,8 @@ int clickhouse_open(struct clickhouse **made, const struct clickhouse_options *o
 		return -ENOMEM;
 	server->timeout_ms = options->timeout_ms;
 	server->is_stopped = options->is_stopped;
+	server->wait = options->wait;
+	server->context = options->context;
 	err = open_with(server, options->url, error);
 	if (err) {
 		clickhouse_close(server);

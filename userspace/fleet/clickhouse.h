@@ -36,6 +36,9 @@ struct clickhouse_options {
 	const char *url;
 	uint64_t timeout_ms;			 /* for one request */
 	const volatile sig_atomic_t *is_stopped; /* NULL: never */
+	/* Once a second at least while a request runs; 0: it has ended. NULL: nobody looks. */
+	void (*wait)(void *context, const char *place, uint64_t waited_ns);
+	void *context;
 };
 
 struct clickhouse;

@@ -41,7 +41,11 @@ struct shipper {
 	struct sent_capture *captures;
 	size_t capture_cnt;
 	size_t capture_room;
+	void (*see)(void *context, uint64_t read_bytes, uint64_t file_bytes); /* NULL: nobody looks */
+	void *see_context;
 };
+
+#define SEE_EVERY 4096 /* records */
 
 /* One attempt to send one file. */
 struct sending {
@@ -325,13 +329,28 @@ static void add_file(struct shipper *shipper, const struct fleet_place *place, u
 
 /* ---- a file ---- */
 
+static void show(const struct sending *sending)
+{
+	const struct shipper *shipper = sending->shipper;
+	uint64_t read_bytes, file_bytes;
+
+	if (!shipper->see)
+		return;
+	txtrace_log_progress(sending->log, &read_bytes, &file_bytes);
+	shipper->see(shipper->see_context, read_bytes, file_bytes);
+}
+
 static int send_all(struct sending *sending, const struct txtrace_log_info *info, bool *is_about_file)
 {
 	struct txtrace_record record;
+	uint64_t cnt = 0;
 	int err = 0, got;
 
-	while (!err && (got = txtrace_log_next(sending->log, &record)) > 0)
+	while (!err && (got = txtrace_log_next(sending->log, &record)) > 0) {
 		err = add_record(sending, &record);
+		if (++cnt % SEE_EVERY == 0)
+			show(sending);
+	}
 	if (err)
 		return err;
 	if (got < 0) {
@@ -401,6 +420,13 @@ static int send_log(struct shipper *shipper, struct txtrace_log *log, struct shi
 	block_rows_release(&sending.blocks);
 	container_names_free(sending.containers);
 	return err ? err : add_part(capture, info->part, false) ? no_memory(error) : 0;
+}
+
+void shipper_watch(struct shipper *shipper,
+		   void (*see)(void *context, uint64_t read_bytes, uint64_t file_bytes), void *context)
+{
+	shipper->see = see;
+	shipper->see_context = context;
 }
 
 int shipper_send(struct shipper *shipper, const char *path, struct shipper_result *result,

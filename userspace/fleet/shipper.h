@@ -35,6 +35,10 @@ struct shipper_result {
 struct shipper *shipper_new(struct clickhouse *server); /* NULL: no memory */
 void shipper_free(struct shipper *shipper);
 
+/* see is called now and then while a file is read. */
+void shipper_watch(struct shipper *shipper,
+		   void (*see)(void *context, uint64_t read_bytes, uint64_t file_bytes), void *context);
+
 /*
  * Sends the file, and returns when the server has all of it. Besides the errors
  * of clickhouse.h: -EBADMSG and others of txtrace_log_open(), -ENOENT: it is

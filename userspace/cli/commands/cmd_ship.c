@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cli/commands/command.h"
 #include "cli/commands/fleet_options.h"
+#include "cli/files/progress.h"
 #include "fleet/finished_logs.h"
 #include "fleet/fleet_schema.h"
 #include "fleet/shipper.h"
@@ -47,6 +48,7 @@ struct ship {
 	uint64_t unreadable_cnt;
 	uint64_t removed_cnt;
 	uint64_t span_cnt;
+	struct progress progress; /* of the file that is sent */
 };
 
 static const struct option_spec specs[] = {
@@ -137,6 +139,7 @@ static void say_sent(struct ship *ship, const struct finished_log *log, const st
 {
 	char spans[UNITS_SIZE], rows[UNITS_SIZE], time[UNITS_SIZE];
 
+	cli_hide_progress(ship->cli);
 	if (ship->values->is_quiet)
 		return;
 	fprintf(ship->cli->out.file, "%s: ", log->path);
@@ -149,12 +152,23 @@ static void say_sent(struct ship *ship, const struct finished_log *log, const st
 	fflush(ship->cli->out.file);
 }
 
+static void see(void *context, uint64_t read_bytes, uint64_t file_bytes)
+{
+	struct ship *ship = context;
+
+	if (progress_is_due_after_long(&ship->progress))
+		progress_show(&ship->progress, read_bytes, file_bytes);
+}
+
 static int send_file(struct ship *ship, const struct finished_log *log, struct error *error)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct shipper_result result;
 	bool is_about_file;
-	int err = shipper_send(ship->shipper, log->path, &result, &is_about_file, error);
+	int err;
+
+	progress_init(&ship->progress, ship->cli, !ship->values->is_quiet);
+	err = shipper_send(ship->shipper, log->path, &result, &is_about_file, error);
 
 	if (err == -ENOENT && is_about_file)
 		return 0; /* removed meanwhile: a gap that is noted later */
@@ -281,6 +295,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (status != CLI_OK)
 		return status;
 	ship.shipper = shipper_new(ship.server);
+	if (ship.shipper)
+		shipper_watch(ship.shipper, see, &ship);
 	status = ship.shipper ? ship_until_stopped(&ship) : cli_fail(cli, "not enough memory");
 	shipper_free(ship.shipper);
 	clickhouse_close(ship.server);

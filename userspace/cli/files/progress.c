@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/files/progress.h"
 
-
 #include "base/clock.h"
 #include "base/units.h"
 
@@ -43,6 +42,16 @@ static void show_size(const struct progress *progress, uint64_t done_bytes, uint
 	fprintf(progress->cli->messages.file, ", about %s to write",
 		units_format_size(size,
 				  (uint64_t)((double)written * (double)total_bytes / (double)done_bytes)));
+}
+
+void progress_show_waiting(struct progress *progress, const char *whom, uint64_t waited_ns)
+{
+	if (!progress->is_wanted || waited_ns < SHOW_AFTER_NS)
+		return;
+	fprintf(progress->cli->messages.file, "\r\033[Kwaiting for %s  %llu s", whom,
+		(unsigned long long)(waited_ns / 1000000000));
+	fflush(progress->cli->messages.file);
+	progress->cli->shows_progress = true;
 }
 
 void progress_show(struct progress *progress, uint64_t done_bytes, uint64_t total_bytes)
