@@ -219,6 +219,29 @@ def strips(browser):
 	return page
 
 
+# What is drawn where, of logs/stolen.txt and a loss: the worker is above, since it has spans, on two levels; main is below.
+def colors(browser):
+	page = browser.open(f"file://{folder}/stolen.html")
+	page.frame()
+	at = """([ns, y]) => {
+		const canvas = document.getElementById("timeline"), [from, to] = txtrace.view.window(), ratio = devicePixelRatio;
+		const data = canvas.getContext("2d").getImageData(Math.floor((ns - from) / (to - from) * canvas.width), Math.round(y * ratio), 1, 1).data;
+		return data[3] === 255 ? "#" + [...data.slice(0, 3)].map((byte) => byte.toString(16).padStart(2, "0")).join("") : data[3] ? "tinted" : "";
+	}"""
+	on_cpu, stolen, runnable, sleep = "#0072b2", "#cc79a7", "#f0a830", "#7d6cc4"
+	upper, lower = 20 + 41 + 2, 20 + 41 + 8  # of the worker's strip
+	main_upper, main_lower, below = 20 + 58 + 15 + 2, 20 + 58 + 15 + 8, 20 + 41 + 13
+	wanted = [
+		(70000, lower, runnable), (130000, upper, on_cpu), (130000, lower, on_cpu), (190000, upper, stolen), (190000, lower, on_cpu), (250000, lower, sleep), (340000, lower, runnable),
+		(450000, upper, on_cpu), (550000, lower, ""), (50000, main_upper, on_cpu), (90000, main_upper, stolen), (90000, main_lower, on_cpu),
+		(300000, below, ""), (340000, below, "tinted"), (380000, below, ""),
+	]
+	same("the colours", page.run(f"{json.dumps([[ns, y] for ns, y, _ in wanted])}.map({at})"), [color for _, _, color in wanted])
+	spans = page.run(f"[[430000, 20 + 15 + 6], [430000, 20 + 15 + 13 + 6], [300000, 20 + 15 + 13 + 6], [10000, 20 + 15 + 6]].map({at})")
+	assert spans[0] and spans[1] and spans[0] != spans[1] and spans[2:] == ["", ""], spans
+	return page
+
+
 def fragment(browser):
 	page = browser.open(f"file://{folder}/shop.html")
 	show(page, "filter-label", "ship")
@@ -309,6 +332,7 @@ CASES = [
 	("one span: ledger, attributes, waits and wakers", one_span),
 	("the critical path is that of txtrace critical-path", paths),
 	("the timeline zooms, moves and chooses", timeline),
+	("states, stolen time and losses have their colours where they were", colors),
 	("a row of intervals shows the longest of each column, in few steps", strips),
 	("the fragment of the address restores what was shown", fragment),
 	("flame graphs: search and inversion", flames),

@@ -24,7 +24,8 @@ attribute time_ns=2000 span=1 pid=$number tid=$number value_type=string name=\"<
 span id=2 pid=$number tid=$number end_tid=$number begin_ns=1000 end_ns=800000 work_ns=799000 on_cpu_ns=799000 label=\"__proto__\" tag=\"constructor\"
 span id=3 pid=$number tid=$number end_tid=$number begin_ns=1000 end_ns=18446744073709551615 work_ns=18446744073709550615 on_cpu_ns=18446744073709550615 label=\"toString\"
 summary time_ns=950000" | if [ $number = 1 ]; then cat; else sed 1d; fi; done >"$tmp/strange.txt"
-for name in shop strange empty small; do
+sed "s/^summary.*/loss first_ns=320000 last_ns=360000 cpu=0 sched_event_cnt=3\nsummary time_ns=600000 sent_cnt=12 received_cnt=9 lost_cnt=3/" "$logs/stolen.txt" >"$tmp/stolen.txt"
+for name in shop strange empty small stolen; do
 	make_page $name >"$tmp/said" 2>&1 || { echo "Bail out! the page of $name: $(cat "$tmp/said")"; exit 1; }
 done
 python3 tests/cli/view_browser.py "$tmp" 2>"$tmp/err" || { echo "Bail out! $(tail -n 3 "$tmp/err")"; exit 1; }
