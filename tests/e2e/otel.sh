@@ -88,6 +88,17 @@ many_libraries() {
 	LD_PRELOAD=$libraries writes_once_seen many --library "$tmp/libmany.so"
 }
 
+# Those that are too many are not read, which is said; the linker leads all to the variable of the first.
+more_libraries() {
+	library more gcc && build more gcc -DLOADED || return
+	local cnt libraries=
+	for cnt in 1 2 3 4 5; do
+		cp "$tmp/libmore.so" "$tmp/libmore.$cnt.so" && libraries+=$tmp/libmore.$cnt.so:
+	done
+	LD_PRELOAD=$libraries records more -- "$tmp/more" --until "$tmp/more.1" --library "$tmp/libmore.so" || return
+	said_once "more than 4 libraries of process [0-9]* have the variable of its threads' contexts; the others are not read" && compare_otel "$tmp/more.txtrace" "$tmp/more.out"
+}
+
 # A library is unloaded, and another one has its number and its place.
 unloaded() {
 	local pid
@@ -249,6 +260,7 @@ compiled() {
 		check "musl: in libraries: by descriptors" in_library musl-descriptor musl-gcc -mtls-dialect=gnu2
 	fi
 	check "after a hundred other libraries" many_libraries
+	check "in more libraries than are read" more_libraries
 	check "after the library was unloaded" unloaded
 	check "in programs that follow each other" execs
 	check "as Node.js has it" in_program nodejs gcc -rdynamic -DNODEJS

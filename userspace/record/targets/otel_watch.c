@@ -161,6 +161,7 @@ struct look {
 	struct otel_process found;
 	bool is_incomplete;	   /* a place may be known later */
 	bool has_unknown;	   /* a variable is there, and nothing says where */
+	bool has_more;		   /* and there was no room for its place */
 	enum thread_schema schema; /* of the variables that are wanted; NONE: any */
 };
 
@@ -187,8 +188,11 @@ static int look_at_object(void *context, const struct proc_mapping *mapping)
 
 	if (!object)
 		return -ENOMEM;
-	if (object->tls.way == ELF_TLS_NONE || look->found.place_cnt == OTEL_PLACE_MAX ||
+	if (object->tls.way == ELF_TLS_NONE ||
 	    (look->schema && (look->schema == THREAD_SCHEMA_NODEJS) != object->tls.is_nodejs))
+		return 0;
+	look->has_more = look->found.place_cnt == OTEL_PLACE_MAX;
+	if (look->has_more)
 		return 0;
 	look->source.code = mapping;
 	err = thread_place_find(&look->found.places[look->found.place_cnt], &object->tls, &look->source);
@@ -269,6 +273,26 @@ static void begin_reading(struct otel_watch *watch, struct process *process, con
 		     process->pid, process->service);
 }
 
+/* Once for a process. */
+static void warn_of_places(const struct otel_watch *watch, struct process *process, const struct look *look)
+{
+	if (process->has_warned)
+		return;
+	if (look->has_unknown && !look->found.place_cnt) {
+		process->has_warned = true;
+		messages_say(watch->options.messages, MESSAGE_WARNING, "otel",
+			     "process %u publishes the contexts of its threads, and txtrace cannot find "
+			     "where: no relocation names the variable of its library",
+			     process->pid);
+	} else if (look->has_more) {
+		process->has_warned = true;
+		messages_say(watch->options.messages, MESSAGE_WARNING, "otel",
+			     "more than %u libraries of process %u have the variable of its threads' "
+			     "contexts; the others are not read",
+			     OTEL_PLACE_MAX, process->pid);
+	}
+}
+
 static void look_at(struct otel_watch *watch, struct process *process, const struct traced_process *target)
 {
 	struct look look = { .watch = watch };
@@ -287,13 +311,7 @@ static void look_at(struct otel_watch *watch, struct process *process, const str
 	else
 		stop_reading(watch, process);
 	process->is_incomplete = look.is_incomplete;
-	if (look.has_unknown && !look.found.place_cnt && !process->has_warned) {
-		process->has_warned = true;
-		messages_say(watch->options.messages, MESSAGE_WARNING, "otel",
-			     "process %u publishes the contexts of its threads, and txtrace cannot find "
-			     "where: no relocation names the variable of its library",
-			     process->pid);
-	}
+	warn_of_places(watch, process, &look);
 	proc_maps_release(&maps);
 }
 
