@@ -30,6 +30,20 @@ cat >"$tmp/made.jsonl" <<-'END'
 	{"resourceMetrics":[]}
 END
 
+# The first byte of protobuf is that of a newline; behind it is a length, here 123, which is that of a brace.
+begins_like_json() {
+	python3 - >"$tmp/brace.otlp" <<-'END' || return
+		import struct, sys
+		def message(number, content):
+		    return bytes([number << 3 | 2, len(content)]) + content
+		span = message(1, b"t" * 16) + message(2, b"s" * 8) + message(5, b"op") + b"\x39" + struct.pack("<Q", 1000) + b"\x41" + struct.pack("<Q", 2000)
+		resource = message(1, message(1, message(1, b"service.name") + message(2, message(1, b"shop"))))
+		left = 123 - len(resource) - len(message(2, message(2, span)))
+		sys.stdout.buffer.write(message(1, resource + message(2, message(1, message(1, b"n" * (left - 4))) + message(2, span))))
+	END
+	[ "$(head -c 2 "$tmp/brace.otlp")" = "$(printf '\n{')" ] && import 0 brace.otlp && records span '[.label, .end_ns - .begin_ns]' '["op",1000]'
+}
+
 made_file() {
 	import 0 made.jsonl && run 0 verify log.txtrace || return
 	# by their ends: b4 at 0, which is when the log begins
@@ -134,6 +148,7 @@ check "what we export comes back" round_trip traces
 check "... with stolen time" round_trip stolen
 check "... with waits" round_trip waits
 check "... with blocks and a tag" round_trip small
+check "a file in protobuf that begins like JSON" begins_like_json
 check "losses that a file reports" lossy
 check "files that are cut off, nested too deep, or packed" damaged
 check "files that somebody has changed" changed

@@ -263,6 +263,7 @@ compiled() {
 	check "in more libraries than are read" more_libraries
 	check "after the library was unloaded" unloaded
 	check "in programs that follow each other" execs
+	check "in fibres that take turns on their threads" in_program fibres gcc -rdynamic -DFIBRES
 	check "as Node.js has it" in_program nodejs gcc -rdynamic -DNODEJS
 	check "as Node.js has it, in a program that says so" announced_nodejs
 }

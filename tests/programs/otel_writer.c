@@ -15,7 +15,8 @@
  *	--fork                it is a child that does all that but for --announce
  *
  * Odd threads keep one record, even ones swap two. With -DELSEWHERE the variable is in another file that it
- * is linked with, with -DLOADED in one that is loaded. With -DNODEJS it is as Node.js has it.
+ * is linked with, with -DLOADED in one that is loaded. With -DNODEJS it is as Node.js has it. With -DFIBRES
+ * each thread has three fibres, each in spans of its own, which take turns.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -163,6 +164,7 @@ static void print(uint64_t trace, uint64_t span, const struct account *account)
 	       account->on_ns[1], account->left_cnt);
 }
 
+#ifndef FIBRES
 static void transact(struct writer *writer, uint64_t trace)
 {
 	struct account outer = { .left_cnt = 0 }, inner = { .left_cnt = 0 };
@@ -194,6 +196,93 @@ static void *run(void *context)
 		transact(writer, writer->number << 32 | (uint64_t)(first + i + 1));
 	return NULL;
 }
+
+#else
+#include <ucontext.h>
+
+#define FIBRE_CNT 3
+#define STACK_BYTES 65536
+
+struct fibre {
+	ucontext_t context;
+	char stack[STACK_BYTES];
+	uint64_t trace;
+	uint64_t span; /* 0: it is in none */
+	struct account account;
+	bool has_ended;
+};
+
+struct ring {
+	struct writer *writer;
+	struct fibre fibres[FIBRE_CNT];
+	ucontext_t end;
+	int at;
+	int left_cnt;
+};
+
+static __thread struct ring *ring;
+
+/* The next fibre that has not ended goes on, in its span. */
+static void hop(void)
+{
+	struct fibre *from = &ring->fibres[ring->at], *to;
+
+	do
+		ring->at = (ring->at + 1) % FIBRE_CNT;
+	while (ring->fibres[ring->at].has_ended);
+	to = &ring->fibres[ring->at];
+	change(ring->writer, from->span ? &from->account : NULL, to->span ? to->trace : 0, to->span);
+	if (to != from)
+		swapcontext(&from->context, &to->context);
+}
+
+static void transact_in_turns(struct fibre *fibre, uint64_t trace)
+{
+	fibre->account = (struct account){ .left_cnt = 0 };
+	fibre->trace = trace;
+	fibre->span = trace << 8 | 1;
+	change(ring->writer, NULL, trace, fibre->span);
+	for (int i = 0; i < 3; i++) {
+		sleep_us(1500);
+		work_us(200);
+		hop();
+		sleep_us(500);
+	}
+	change(ring->writer, &fibre->account, 0, 0);
+	print(trace, fibre->span, &fibre->account);
+	fibre->span = 0;
+	hop();
+}
+
+static void run_fibre(void)
+{
+	int number = ring->at;
+
+	for (int i = 0; i < transaction_cnt; i++)
+		transact_in_turns(&ring->fibres[number],
+				  ring->writer->number << 32 | (uint64_t)(i * FIBRE_CNT + number + 1));
+	ring->fibres[number].has_ended = true;
+	if (--ring->left_cnt > 0)
+		hop();
+	setcontext(&ring->end);
+}
+
+static void *run(void *context)
+{
+	ring = calloc(1, sizeof(*ring));
+	ring->writer = context;
+	ring->left_cnt = FIBRE_CNT;
+	for (int i = 0; i < FIBRE_CNT; i++) {
+		struct fibre *fibre = &ring->fibres[i];
+
+		getcontext(&fibre->context);
+		fibre->context.uc_stack = (stack_t){ .ss_sp = fibre->stack, .ss_size = STACK_BYTES };
+		makecontext(&fibre->context, run_fibre, 0);
+	}
+	swapcontext(&ring->end, &ring->fibres[0].context);
+	return NULL;
+}
+#endif
 
 struct options {
 	int thread_cnt;

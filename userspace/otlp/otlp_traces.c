@@ -195,13 +195,24 @@ static int walk_protobuf(struct otlp_walk *walk, const char *bytes, size_t lengt
 	return walk_message(walk, (struct protobuf_reader){ bytes, bytes + length }, 0);
 }
 
+/* The first byte of protobuf is that of a newline, and the length behind it may be that of a brace. */
+static bool is_protobuf(const char *bytes, size_t length)
+{
+	struct protobuf_reader reader = { bytes, bytes + length };
+	struct protobuf_field field;
+
+	while (protobuf_next(&reader, &field))
+		;
+	return reader.at == reader.end;
+}
+
 bool otlp_traces_is_json(const char *bytes, size_t length)
 {
 	size_t at = 0;
 
 	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
 		at++;
-	return at < length && bytes[at] == '{';
+	return at < length && bytes[at] == '{' && (at == 0 || !is_protobuf(bytes, length));
 }
 
 int otlp_traces_walk(const char *bytes, size_t length, const struct otlp_traces_visitor *visitor,

@@ -50,7 +50,7 @@ struct otlp_traces_visitor {
 	void *context;
 };
 
-/* By its first byte that is no blank. */
+/* By its first byte that is no blank; with blanks before it, it may be protobuf. */
 bool otlp_traces_is_json(const char *bytes, size_t length);
 
 /*

@@ -15,6 +15,7 @@
 #include "base/protobuf.h"
 #include "base/seeded_random.h"
 #include "otlp/otlp_split.h"
+#include "otlp/otlp_traces.h"
 #include "base/protobuf_reader.h"
 
 #define PROCESSES 3u
@@ -207,6 +208,33 @@ static void documents_are_halved(void **state)
 	text_release(&second);
 }
 
+/* "\n{": a first part of 123 bytes in protobuf, or JSON. */
+static void a_length_may_look_like_a_brace(void **state)
+{
+	static const char json[] = "\n{\"resourceSpans\":[]}";
+	struct text message = { 0 }, first = { 0 }, second = { 0 };
+	size_t resource_spans, scope_spans;
+	char padding[111] = "";
+
+	(void)state;
+	resource_spans = protobuf_begin(&message, 1);
+	protobuf_bytes(&message, 3, padding, sizeof(padding));
+	scope_spans = protobuf_begin(&message, 2);
+	protobuf_bytes(&message, 2, "\x50\x01", 2);
+	protobuf_bytes(&message, 2, "\x50\x02", 2);
+	protobuf_end(&message, scope_spans);
+	protobuf_end(&message, resource_spans);
+	assert_memory_equal(message.bytes, "\n{", 2);
+	assert_false(otlp_traces_is_json(message.bytes, message.length));
+	assert_true(otlp_traces_is_json(json, sizeof(json) - 1));
+	assert_int_equal(otlp_split(message.bytes, message.length, 1, &first, &second), 0);
+	assert_int_equal(first.length, message.length - 4);
+	assert_int_equal(second.length, message.length - 4);
+	text_release(&message);
+	text_release(&first);
+	text_release(&second);
+}
+
 /* In memory of exactly that length, so that a read behind it is one behind the end. */
 static int split_exactly(const char *bytes, size_t length)
 {
@@ -280,6 +308,7 @@ int main(void)
 		cmocka_unit_test(every_span_is_in_one_half),
 		cmocka_unit_test(json_is_halved),
 		cmocka_unit_test(documents_are_halved),
+		cmocka_unit_test(a_length_may_look_like_a_brace),
 		cmocka_unit_test(what_is_cut_off_or_changed_harms_nothing),
 		cmocka_unit_test(numbers_end),
 	};
