@@ -165,7 +165,8 @@ static int read_source(struct reader *reader, struct import_source *source)
 	for (size_t i = 0; i < length && !has_brace && memchr(" \t\r\n{", head[i], 5); i++)
 		has_brace = head[i] == '{';
 	/* the first byte of protobuf is that of a newline, and the length behind it may be that of a brace */
-	err = has_brace && !is_protobuf(head, length) ? read_json(reader, source) : read_protobuf(reader, source);
+	has_brace = has_brace && !is_protobuf(head, length);
+	err = has_brace ? read_json(reader, source) : read_protobuf(reader, source);
 	if (err || !import_source_error(source))
 		return err;
 	return import_complain(reader->story.import, import_source_offset(source), "%s; " NOT_READ,
