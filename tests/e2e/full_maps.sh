@@ -19,6 +19,7 @@ fills() {
 	"$reader" report --json "$tmp/$what.txtrace" >"$tmp/$what.report" && "$reader" info --json "$tmp/$what.txtrace" >"$tmp/$what.info" || return
 	jq -c '[.labels[] | [.label, .count, .lower_bounds.count]]' "$tmp/$what.report"
 	jq -c '[.left_out, .losses, .anomalies]' "$tmp/$what.info"
+	cat "$tmp/$what.err"
 	jq -e '.losses | .balanced and .sent == .received + .lost' "$tmp/$what.info" >/dev/null || fail "sent is not received and lost"
 }
 
