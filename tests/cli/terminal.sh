@@ -63,12 +63,7 @@ binary_is_refused() {
 
 # A picture that takes longer than a second, since it is stopped for as long: how far it is, and about how large it will be; nothing of that in a pipe.
 long_export() {
-	awk 'BEGIN {
-		print "header pid=1 cpus=1 command=\"long\" start_monotonic_ns=1"
-		for (i = 1; i <= 400000; i++)
-			printf "span begin_ns=%d end_ns=%d pid=1 tid=1 end_tid=1 id=%d label=\"tx\" work_ns=10 on_cpu_ns=10\n", i * 100, i * 100 + 10, i
-		print "summary time_ns=41000000"
-	}' | "$make_log" "$tmp/long.txtrace" || return
+	awk -f tests/cli/long_log.awk </dev/null | "$make_log" "$tmp/long.txtrace" || return
 	on_terminal 100 sh -c '"$0" export -o long.json long.txtrace &
 		until set -- long.json.??????; [ -s "$1" ]; do :; done
 		kill -STOP $! && sleep 1.2 && kill -CONT $! && wait $!' "$txtrace" || return

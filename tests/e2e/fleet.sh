@@ -350,22 +350,18 @@ slow_server() {
 
 # What takes longer than a second says on a terminal what it waits for, or how far it is; then that is gone.
 slow_on_terminal() {
-	local sender
+	local server="ClickHouse at ${url#http://}" clears
+	clears=$(printf '\r\033')'\[K'
 	python3 tests/cli/on_terminal.py "$tmp" 100 40 "$reader" fleet --clickhouse "$url" --timeout 2500ms report </dev/null >"$tmp/shown"
-	grep -q "waiting for $(printf %s "ClickHouse at ${url#http://}")  2 s$(printf '\r\033')\[Ktxtrace: ClickHouse at ${url#http://} did not answer within 2.5 s" "$tmp/shown" || fail "$(cat -v "$tmp/shown")" || return
+	grep -q "waiting for $server  2 s${clears}txtrace: $server did not answer within 2.5 s" "$tmp/shown" || fail "$(cat -v "$tmp/shown")" || return
 	url=http://127.0.0.1:$one/slow
 	fleet create >"$tmp/created" && mkdir "$tmp/long" || return
-	awk 'BEGIN {
-		print "header pid=1 cpus=1 command=\"long\" capture_id=\"long\" start_monotonic_ns=1 start_realtime_ns=1700000000000000000"
-		for (i = 1; i <= 400000; i++)
-			printf "span begin_ns=%d end_ns=%d pid=1 tid=1 end_tid=1 id=%d label=\"tx\" work_ns=10 on_cpu_ns=10\n", i * 100, i * 100 + 10, i
-		print "summary time_ns=41000000"
-	}' | "$make_log" "$tmp/long/long.txtrace" || return
+	awk -f tests/cli/long_log.awk </dev/null | "$make_log" "$tmp/long/long.txtrace" || return
 	# shellcheck disable=SC2016
 	python3 tests/cli/on_terminal.py "$tmp" 100 40 sh -c '"$0" ship --clickhouse "$1" --once long &
 		until ls -l /proc/$!/fd | grep -q long.txtrace; do :; done
 		kill -STOP $! && sleep 1.2 && kill -CONT $! && wait $!' "$reader" "$url" </dev/null >"$tmp/shown" || fail "$(cat -v "$tmp/shown")" || return
-	grep -q "reading [0-9.]* .iB of [0-9.]* .iB  [0-9.]* %" "$tmp/shown" && grep -q "$(printf '\r\033')\[Klong/long.txtrace: 400,000 spans, 400,000 rows in" "$tmp/shown" || fail "$(cat -v "$tmp/shown")"
+	grep -q "reading [0-9.]* .iB of [0-9.]* .iB  [0-9.]* %" "$tmp/shown" && grep -q "${clears}long/long.txtrace: 400,000 spans, 400,000 rows in" "$tmp/shown" || fail "$(cat -v "$tmp/shown")"
 }
 
 # Of a server whose certificate no authority vouches for.

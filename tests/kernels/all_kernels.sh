@@ -22,7 +22,7 @@ done
 echo "---- running them"
 printf '%s\n' "${names[@]}" | xargs -P "${KERNEL_JOBS:-1}" -I '{}' sh -c 'tests/kernels/run_kernel.sh {} >build/kernels/{}.tap; grep -v "^# # MEASURED" build/kernels/{}.tap'
 for name in "${names[@]}"; do
-	! grep -q '^not ok' "build/kernels/$name.tap" || status=1
+	grep -q '^1\.\.' "build/kernels/$name.tap" && ! grep -q '^not ok' "build/kernels/$name.tap" || status=1
 done
 python3 tests/kernels/kernel_table.py docs/kernels.md
 exit $status

@@ -544,7 +544,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (status != CLI_OK)
 		return status;
 	run.operands = result.operands + 1;
-	status = fleet_server_open(cli, &values.server, &run.server);
+	status = fleet_server_open(cli, &values.server, false, &run.server);
 	if (status != CLI_OK)
 		return status;
 	status = run_action(&run, action);

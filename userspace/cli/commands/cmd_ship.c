@@ -169,7 +169,6 @@ static int send_file(struct ship *ship, const struct finished_log *log, struct e
 
 	progress_init(&ship->progress, ship->cli, !ship->values->is_quiet);
 	err = shipper_send(ship->shipper, log->path, &result, &is_about_file, error);
-
 	if (err == -ENOENT && is_about_file)
 		return 0; /* removed meanwhile: a gap that is noted later */
 	if (err && is_about_file) {
@@ -291,7 +290,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return status;
 	ship.directory = result.operands[0];
 	cli_stream(cli);
-	status = fleet_server_open(cli, &values.server, &ship.server);
+	status = fleet_server_open(cli, &values.server, values.is_quiet, &ship.server);
 	if (status != CLI_OK)
 		return status;
 	ship.shipper = shipper_new(ship.server);

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "base/text.h"
 #include "cli/files/progress.h"
 
 #define NS_PER_MS 1000000
@@ -35,31 +34,23 @@ bool fleet_is_stopped(void)
 	return is_stopped;
 }
 
-static struct progress progress;
-
 static void show_waiting(void *context, const char *place, uint64_t waited_ns)
 {
-	struct text whom = { 0 };
-
-	if (!waited_ns)
-		cli_hide_progress(context);
-	text_append_format(&whom, "ClickHouse at %s", place);
-	progress_show_waiting(&progress, text_string(&whom), waited_ns);
-	text_release(&whom);
+	progress_show_server(context, "ClickHouse", place, waited_ns);
 }
 
-int fleet_server_open(struct cli *cli, const struct fleet_server_options *options, struct clickhouse **server)
+int fleet_server_open(struct cli *cli, const struct fleet_server_options *options, bool is_quiet,
+		      struct clickhouse **server)
 {
 	const struct clickhouse_options wanted = {
 		.url = options->url ? options->url : getenv("TXTRACE_CLICKHOUSE"),
 		.timeout_ms = options->timeout_ns / NS_PER_MS,
 		.is_stopped = &is_stopped,
-		.wait = show_waiting,
+		.wait = is_quiet ? NULL : show_waiting,
 		.context = cli,
 	};
 	struct error error = { "" };
 
-	progress_init(&progress, cli, true);
 	if (!wanted.url || !*wanted.url)
 		return cli_fail(cli, "no server is named: give --clickhouse http://HOST:8123, or set "
 				     "TXTRACE_CLICKHOUSE");

@@ -30,9 +30,10 @@ extern const char fleet_server_note[];
 
 /*
  * CLI_OK; or CLI_FAILED and a sentence was said. Then SIGINT and SIGTERM end
- * requests, as fleet_is_stopped() says.
+ * requests, as fleet_is_stopped() says. is_quiet: it is not shown that the
+ * server takes its time.
  */
-int fleet_server_open(struct cli *cli, const struct fleet_server_options *options,
+int fleet_server_open(struct cli *cli, const struct fleet_server_options *options, bool is_quiet,
 		      struct clickhouse **server);
 bool fleet_is_stopped(void);
 

@@ -44,14 +44,16 @@ static void show_size(const struct progress *progress, uint64_t done_bytes, uint
 				  (uint64_t)((double)written * (double)total_bytes / (double)done_bytes)));
 }
 
-void progress_show_waiting(struct progress *progress, const char *whom, uint64_t waited_ns)
+void progress_show_server(struct cli *cli, const char *server, const char *place, uint64_t waited_ns)
 {
-	if (!progress->is_wanted || waited_ns < SHOW_AFTER_NS)
+	if (waited_ns == 0)
+		cli_hide_progress(cli);
+	if (!cli->messages.is_terminal || waited_ns < SHOW_AFTER_NS)
 		return;
-	fprintf(progress->cli->messages.file, "\r\033[Kwaiting for %s  %llu s", whom,
+	fprintf(cli->messages.file, "\r\033[Kwaiting for %s at %s  %llu s", server, place,
 		(unsigned long long)(waited_ns / 1000000000));
-	fflush(progress->cli->messages.file);
-	progress->cli->shows_progress = true;
+	fflush(cli->messages.file);
+	cli->shows_progress = true;
 }
 
 void progress_show(struct progress *progress, uint64_t done_bytes, uint64_t total_bytes)

@@ -37,7 +37,7 @@ static inline bool progress_is_due(struct progress *progress)
 }
 void progress_show(struct progress *progress, uint64_t done_bytes, uint64_t total_bytes);
 
-/* Another program is what takes its time, such as a server. */
-void progress_show_waiting(struct progress *progress, const char *whom, uint64_t waited_ns);
+/* What takes its time is a server, as "ClickHouse"; place: where it is. waited_ns 0: it has answered. */
+void progress_show_server(struct cli *cli, const char *server, const char *place, uint64_t waited_ns);
 
 #endif
