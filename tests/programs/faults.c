@@ -2,9 +2,10 @@
 /*
  * Page faults that have to wait, in a span "faults": each of a page that is not there, while another thread
  * changes the protection of the mapping. A probe looks into the address space, too, and since 6.18 its first
- * hits change it. Prints how many faults there were, and the waits in them, in the marks within the span, and
- * in the two at its edges, as the kernel's count of voluntary switches of this thread has them:
- * {"type":"faults","faults":N,"waited":N,"marks":N,"edges":N}.
+ * hits change it. Prints how many faults there were, and the waits in them and in the marks within the span,
+ * and in the two marks at its edges, as the kernel's count of voluntary switches of this thread has them; and
+ * those of the first in which it slept, by its clocks: a thread that is woken while it leaves its CPU did not.
+ * {"type":"faults","faults":N,"waited":[slept,switched],"edges":N}.
  */
 #include <sys/mman.h>
 
@@ -12,16 +13,19 @@
 
 #define PAGE_BYTES 4096
 #define CHANGED_BYTES ((size_t)256 << 20) /* to change its protection takes the kernel milliseconds */
+#define SWITCH_NS 20000			  /* two switches take less than that */
 
 static volatile uint64_t sum;
 static atomic_bool is_over;
 
-static uint64_t sleep_cnt(void)
+/* One wait, if there was any. */
+static void count_wait(const struct reading *from, const struct reading *to, struct bounds *waited)
 {
-	struct rusage usage;
+	uint64_t ran_ns = to->cpu_ns - from->cpu_ns + to->run_delay_ns - from->run_delay_ns;
 
-	getrusage(RUSAGE_THREAD, &usage);
-	return (uint64_t)usage.ru_nvcsw;
+	waited->most += to->nvcsw - from->nvcsw;
+	if (to->mono_ns - from->mono_ns > ran_ns + SWITCH_NS)
+		waited->least += to->nvcsw - from->nvcsw;
 }
 
 static unsigned char *map(size_t bytes, int flags)
@@ -47,7 +51,9 @@ static void fault_while_changed(uint64_t fault_cnt)
 {
 	unsigned char *changed = map(CHANGED_BYTES, MAP_POPULATE);
 	size_t stride = CHANGED_BYTES / fault_cnt / PAGE_BYTES * PAGE_BYTES;
-	uint64_t before, waited = 0, in_marks = 0, at_edges;
+	struct bounds waited = { 0 }, at_edges = { 0 };
+	struct reading before, between, after;
+	struct witness witness;
 	txtrace_span_t span;
 	pthread_t changer;
 
@@ -55,27 +61,32 @@ static void fault_while_changed(uint64_t fault_cnt)
 	for (uint64_t i = 0; i < fault_cnt; i++)
 		must(madvise(changed + i * stride, PAGE_BYTES, MADV_DONTNEED) == 0, "cannot drop a page");
 	must(pthread_create(&changer, NULL, change_protection, changed) == 0, "cannot start a thread");
+	witness_init(&witness);
 	sleep_ns(20 * NS_PER_MS);
-	before = sleep_cnt();
+	before = witness_read(&witness);
 	span = TXTRACE_BEGIN("faults");
-	at_edges = sleep_cnt() - before;
+	after = witness_read(&witness);
+	count_wait(&before, &after, &at_edges);
 	for (uint64_t i = 0; i < fault_cnt; i++) {
-		before = sleep_cnt();
+		before = witness_read(&witness);
 		sum += changed[i * stride];
-		waited += sleep_cnt() - before;
-		before = sleep_cnt();
+		between = witness_read(&witness);
 		TXTRACE_EVENT(span, "mark");
-		in_marks += sleep_cnt() - before;
+		after = witness_read(&witness);
+		count_wait(&before, &between, &waited);
+		count_wait(&between, &after, &waited);
 		sleep_ns(NS_PER_MS / 10); /* lets the other one begin anew */
 	}
-	before = sleep_cnt();
+	before = witness_read(&witness);
 	TXTRACE_END(span);
-	at_edges += sleep_cnt() - before;
+	after = witness_read(&witness);
+	count_wait(&before, &after, &at_edges);
+	witness_release(&witness);
 	atomic_store(&is_over, true);
 	pthread_join(changer, NULL);
-	printf("{\"type\":\"faults\",\"faults\":%llu,\"waited\":%llu,\"marks\":%llu,\"edges\":%llu}\n",
-	       (unsigned long long)fault_cnt, (unsigned long long)waited, (unsigned long long)in_marks,
-	       (unsigned long long)at_edges);
+	printf("{\"type\":\"faults\",\"faults\":%llu,\"waited\":[%llu,%llu],\"edges\":%llu}\n",
+	       (unsigned long long)fault_cnt, (unsigned long long)waited.least,
+	       (unsigned long long)waited.most, (unsigned long long)at_edges.most);
 }
 
 int main(int argc, char **argv)
