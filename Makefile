@@ -109,7 +109,7 @@ RECORD_OBJECTS := $(call objects,$(call sources,$(RECORD_FOLDERS)))
 MAIN_OBJECTS   := $(call objects,$(call sources,main))
 
 # In this order: libbpf 1.1's linker loses the offset of a map that is declared extern before it is defined.
-BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit label steal thread_clock process_target block_reason uring wait_end cpu_watch interrupt stack mark_ring sched entered span_filter span foreign otel \
+BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit label steal thread_clock process_target block_reason uring wait_end cpu_watch interrupt stack mark_ring sched entered span_filter span foreign otel symbol \
 	socket empty)
 BPF_OBJECTS := $(patsubst %.c,$(SHARED)/%.o,$(BPF_SOURCES))
 SKELETON    := $(GEN)/txtrace_bpf.skel.h

@@ -151,7 +151,7 @@ bpf_law() {
 	local file line what
 	includes 'bpf/*.[ch]' | while IFS=: read -r file line what; do
 		case $what in
-		'"vmlinux.h' | '<vmlinux.h' | '<bpf/'* | '"txtrace/event.h' | '<txtrace/event.h' | '"txtrace/syscalls.h' | '"txtrace/foreign.h' | '"txtrace/mark_ring.h' | '"txtrace/otel.h' | '"txtrace/socket.h' | '"txtrace/state_clock.h') ;;
+		'"vmlinux.h' | '<vmlinux.h' | '<bpf/'* | '"txtrace/event.h' | '<txtrace/event.h' | '"txtrace/syscalls.h' | '"txtrace/foreign.h' | '"txtrace/mark_ring.h' | '"txtrace/otel.h' | '"txtrace/socket.h' | '"txtrace/symbol.h' | '"txtrace/state_clock.h') ;;
 		*)
 			[ -e "bpf/${what#\"}" ] || echo "$file:$line: bpf/ must not include ${what#?}"
 			;;

@@ -67,7 +67,7 @@ snake_case() {
 licence_lines() {
 	files '*.c' '*.h' '*.cc' '*.cpp' '*.S' '*.sh' '*.py' '*.proto' '*.table' Makefile tests/run '.ci/*' | xargs awk '
 		function licence(file) {
-			if (file ~ /^(bpf|vmlinux)\/|\.bpf\.c$|^include\/txtrace\/(event|foreign|mark_ring|otel|socket|state_clock)\.h$/) return "GPL-2[.]0(-only)? OR BSD-2-Clause"
+			if (file ~ /^(bpf|vmlinux)\/|\.bpf\.c$|^include\/txtrace\/(event|foreign|mark_ring|otel|socket|state_clock|symbol)\.h$/) return "GPL-2[.]0(-only)? OR BSD-2-Clause"
 			return "BSD-2-Clause"
 		}
 		FNR <= 3 && $0 ~ ("SPDX-License-Identifier: " licence(FILENAME) "( [*]/| -->)?$") { has[FILENAME] = 1 }

@@ -4,7 +4,7 @@
  * changes the protection of the mapping. A probe looks into the address space, too, and since 6.18 its first
  * hits change it. Prints how many faults there were, and the waits in them and in the marks within the span,
  * and in the two marks at its edges, as the kernel's count of voluntary switches of this thread has them; and
- * those of the first in which it slept, by its clocks: a thread that is woken while it leaves its CPU did not.
+ * those of the first in which it slept, by its clocks: one that is woken while it leaves its CPU did not.
  * {"type":"faults","faults":N,"waited":[slept,switched],"edges":N}.
  */
 #include <sys/mman.h>

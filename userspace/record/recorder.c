@@ -153,9 +153,7 @@ static int open_process_reader(struct recorder *recorder, struct error *error)
 
 static int check_kernel(struct recorder *recorder, struct error *error)
 {
-	kernel_features_probe(&recorder->features);
-	if (recorder->options->wants_fast_probes)
-		recorder->features.fast_nop = recorder->features.reckless_nop;
+	kernel_features_begin(&recorder->features);
 	if (kernel_features_missing(&recorder->features, error, 1))
 		return -EPERM;
 	if (recorder->options->wants_otel && !recorder->features.has_task_storage) {
@@ -192,29 +190,77 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 		.copies_stacks = recorder->options->unwind == STACK_UNWIND_DWARF,
 		.sample_ns = 1000000000u / recorder->options->stack_rate,
 	};
-	uint64_t begin_ns;
-	int err;
 
 	ring_set_plan(&rings, sysconf(_SC_NPROCESSORS_CONF), recorder->options->ring_size_bytes);
 	options.ring_cnt = rings.ring_cnt;
 	options.ring_bytes = rings.ring_bytes;
-	begin_ns = clock_now_ns();
-	err = kernel_side_open(&recorder->kernel, &options, error);
+	recorder->ring_cnt = rings.ring_cnt;
+	return kernel_side_open(&recorder->kernel, &options, error);
+}
+
+static int open_rings(struct recorder *recorder, struct error *error)
+{
+	struct ring_set_options rings = { 0 };
+	int err;
+
+	ring_set_plan(&rings, sysconf(_SC_NPROCESSORS_CONF), recorder->options->ring_size_bytes);
+	rings.rings_map_fd = kernel_side_rings_fd(recorder->kernel);
+	err = ring_set_open(&recorder->rings, &rings, error);
+	if (err)
+		return err;
+	return loss_counters_open(&recorder->losses, kernel_side_counters(recorder->kernel),
+				  kernel_side_cpu_cnt(), kernel_side_loss_generation(recorder->kernel));
+}
+
+/* Before there are threads of ours but those that load programs. */
+static int open_costs(struct recorder *recorder, struct error *error)
+{
+	const struct cost_meter_options options = {
+		.features = &recorder->features,
+		.kernel = recorder->kernel,
+		.cpu_cnt = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+		.has_foreign = recorder->foreign != NULL,
+		.settle = recorder_restrain_trial,
+		.context = recorder,
+	};
+
+	struct cost_watch_options watch = {
+		.plan = recorder->foreign,
+		.targets = recorder->targets,
+		.messages = recorder->messages,
+	};
+
+	recorder->costs = watch.meter = cost_meter_new(&options);
+	recorder->cost_watch = cost_watch_new(&watch);
+	if (recorder->costs && recorder->cost_watch)
+		return 0;
+	error_set(error, "not enough memory to record");
+	return -ENOMEM;
+}
+
+/* What a probe costs is tried meanwhile; and before that, which one there is. */
+static int load_kernel_side(struct recorder *recorder, struct error *error)
+{
+	uint64_t begin_ns = clock_now_ns();
+	int err = open_kernel_side(recorder, error);
+
+	kernel_features_settle(&recorder->features);
+	if (recorder->options->wants_fast_probes)
+		recorder->features.fast_nop = recorder->features.reckless_nop;
+	if (!err)
+		err = open_costs(recorder, error);
+	if (!err)
+		err = open_rings(recorder, error);
+	if (!err)
+		err = kernel_side_wait(recorder->kernel, error);
 	recorder->start.load_us = (clock_now_ns() - begin_ns) / 1000;
 	if (err)
 		return err;
 	if (recorder->foreign)
 		kernel_side_connect(recorder->kernel, &recorder->features, recorder->foreign);
-	rings.rings_map_fd = kernel_side_rings_fd(recorder->kernel);
-	err = ring_set_open(&recorder->rings, &rings, error);
-	if (err)
-		return err;
-	recorder->ring_cnt = rings.ring_cnt;
-	err = loss_counters_open(&recorder->losses, kernel_side_counters(recorder->kernel),
-				 kernel_side_cpu_cnt(), kernel_side_loss_generation(recorder->kernel));
-	if (!err)
-		kernel_side_watch_losses(recorder->kernel, &recorder->losses);
-	return err;
+	kernel_side_watch_losses(recorder->kernel, &recorder->losses);
+	cost_meter_connect(recorder->costs);
+	return 0;
 }
 
 /*
@@ -344,9 +390,8 @@ static int read_literal(void *context, uint32_t tgid, uint64_t label, struct eve
 {
 	struct recorder *recorder = context;
 
-	return label & WIRE_LABEL_IS_PLACE
-		       ? label_files_read(recorder->label_files, label, text)
-		       : program_memory_literal(recorder->memory, tgid, label, text);
+	return label & WIRE_LABEL_IS_PLACE ? label_files_read(recorder->label_files, label, text)
+					   : program_memory_literal(recorder->memory, tgid, label, text);
 }
 
 static int look_at_socket(void *context, pid_t pid, uint32_t fd, uint64_t inode, struct wire_socket *socket)
@@ -357,8 +402,7 @@ static int look_at_socket(void *context, pid_t pid, uint32_t fd, uint64_t inode,
 static int read_object(void *context, pid_t pid, uint32_t fd, uint64_t inode, char *name)
 {
 	struct recorder *recorder = context;
-	struct socket_source sockets = { .look = look_at_socket,
-					 .context = kernel_side_bpf(recorder->kernel) };
+	struct socket_source sockets = { .look = look_at_socket, .context = recorder->kernel };
 
 	return fd_name_read(&sockets, pid, fd, inode, name);
 }
@@ -484,9 +528,8 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	recorder->filter = kernel_filter_new(kernel_side_bpf(recorder->kernel), choices);
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
 	recorder->pipeline = pipeline_new(&options);
-	if (recorder->memory && recorder->label_files &&
-	    (recorder->marks || !uses_ring) && recorder->filter &&
-	    recorder->watermarks && recorder->pipeline && make_observers(recorder)) {
+	if (recorder->memory && recorder->label_files && (recorder->marks || !uses_ring) &&
+	    recorder->filter && recorder->watermarks && recorder->pipeline && make_observers(recorder)) {
 		recorder_observe(recorder);
 		if (!pipeline_begin(recorder->pipeline, clock_now_ns()))
 			return 0;
@@ -563,32 +606,6 @@ static int open_attach(struct recorder *recorder, struct error *error)
 	return err;
 }
 
-/* Before there are threads, and before the scheduler's programs know any. */
-static int open_costs(struct recorder *recorder, struct error *error)
-{
-	const struct cost_meter_options options = {
-		.features = &recorder->features,
-		.kernel = recorder->kernel,
-		.cpu_cnt = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
-		.has_foreign = recorder->foreign != NULL,
-		.settle = recorder_restrain_trial,
-		.context = recorder,
-	};
-
-	struct cost_watch_options watch = {
-		.plan = recorder->foreign,
-		.targets = recorder->targets,
-		.messages = recorder->messages,
-	};
-
-	recorder->costs = watch.meter = cost_meter_new(&options);
-	recorder->cost_watch = cost_watch_new(&watch);
-	if (recorder->costs && recorder->cost_watch)
-		return 0;
-	error_set(error, "not enough memory to record");
-	return -ENOMEM;
-}
-
 /*
  * The scheduler's events have to flow before the threads are listed, and both before the first span can
  * begin.
@@ -662,9 +679,7 @@ static int open_all(struct recorder *recorder, struct error *error)
 	if (!err)
 		err = open_foreign(recorder, error);
 	if (!err)
-		err = open_kernel_side(recorder, error);
-	if (!err)
-		err = open_costs(recorder, error);
+		err = load_kernel_side(recorder, error);
 	if (!err)
 		err = open_log(recorder, error);
 	if (!err)
@@ -785,6 +800,7 @@ void recorder_close(struct recorder *recorder)
 	loss_counters_close(&recorder->losses);
 	ring_set_close(recorder->rings);
 	kernel_side_close(recorder->kernel);
+	kernel_features_settle(&recorder->features);
 	target_set_free(recorder->targets);
 	process_reader_free(recorder->reader);
 	if (recorder->signal_fd >= 0)

@@ -20,7 +20,7 @@
 struct ring {
 	int fd;
 	size_t mask;
-	unsigned long *consumer; /* its page, writable */
+	unsigned long *consumer;	    /* its page, writable */
 	const unsigned char *producer_page; /* the producer's position, then the data, twice in a row */
 	const unsigned char *data;
 	uint64_t watermark_ns;
@@ -67,11 +67,10 @@ static int ring_map(struct ring_set *set, struct ring *ring)
 	return 0;
 }
 
-static int ring_open(struct ring_set *set, size_t idx, int rings_map_fd)
+static int ring_open(struct ring_set *set, size_t idx)
 {
 	struct ring *ring = &set->rings[idx];
 	struct epoll_event interest = { .events = EPOLLIN | EPOLLET, .data.u64 = idx };
-	uint32_t key = idx;
 	int err;
 
 	ring->fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "txtrace_ring", 0, 0, set->ring_bytes, NULL);
@@ -80,9 +79,29 @@ static int ring_open(struct ring_set *set, size_t idx, int rings_map_fd)
 	err = ring_map(set, ring);
 	if (err)
 		return err;
-	if (bpf_map_update_elem(rings_map_fd, &key, &ring->fd, BPF_ANY))
-		return -errno;
 	return epoll_ctl(set->epoll_fd, EPOLL_CTL_ADD, ring->fd, &interest) ? -errno : 0;
+}
+
+/*
+ * In one call, where the kernel has that for such maps: behind each it waits until no program can have an
+ * earlier ring, which takes some 20 ms.
+ */
+static int put_rings(const struct ring_set *set, int rings_map_fd)
+{
+	LIBBPF_OPTS(bpf_map_batch_opts, options);
+	uint32_t keys[WIRE_RING_MAX], cnt = (uint32_t)set->ring_cnt;
+	int fds[WIRE_RING_MAX];
+
+	for (uint32_t i = 0; i < set->ring_cnt; i++) {
+		keys[i] = i;
+		fds[i] = set->rings[i].fd;
+	}
+	if (!bpf_map_update_batch(rings_map_fd, keys, fds, &cnt, &options))
+		return 0;
+	for (uint32_t i = 0; i < set->ring_cnt; i++)
+		if (bpf_map_update_elem(rings_map_fd, &keys[i], &fds[i], BPF_ANY))
+			return -errno;
+	return 0;
 }
 
 int ring_set_open(struct ring_set **result, const struct ring_set_options *options, struct error *error)
@@ -103,10 +122,13 @@ int ring_set_open(struct ring_set **result, const struct ring_set_options *optio
 		goto failed;
 	}
 	for (size_t i = 0; i < set->ring_cnt; i++) {
-		err = ring_open(set, i, options->rings_map_fd);
+		err = ring_open(set, i);
 		if (err)
 			goto failed;
 	}
+	err = put_rings(set, options->rings_map_fd);
+	if (err)
+		goto failed;
 	*result = set;
 	return 0;
 failed:

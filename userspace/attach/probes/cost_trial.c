@@ -32,10 +32,10 @@
 #define TIMING_MS 50 /* so long the recorder waits for the child to turn timing on or off */
 
 enum request { /* a byte; the answer is a number */
-	REQUEST_WAKE = 0,
-	REQUEST_BATCH = 1, /* ns */
-	REQUEST_TIME = 2,  /* 1, or 0: it may not */
-	REQUEST_REST = 3,
+	       REQUEST_WAKE = 0,
+	       REQUEST_BATCH = 1, /* ns */
+	       REQUEST_TIME = 2,  /* 1, or 0: it may not */
+	       REQUEST_REST = 3,
 };
 
 /* What the child says first. */
@@ -298,7 +298,7 @@ static int set_patience(struct cost_trial *trial, int patience_ms)
 	return setsockopt(trial->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ? -errno : 0;
 }
 
-static int receive(struct cost_trial *trial)
+int cost_trial_wait(struct cost_trial *trial)
 {
 	ssize_t got = -1;
 	int err = set_patience(trial, PATIENCE_MS);
@@ -336,7 +336,7 @@ int cost_trial_start(struct cost_trial **result, const struct cost_trial_options
 	}
 	close(fds[1]);
 	trial->fd = fds[0];
-	err = trial->child < 0 ? -errno : receive(trial);
+	err = trial->child < 0 ? -errno : 0;
 	if (err)
 		cost_trial_free(trial);
 	else

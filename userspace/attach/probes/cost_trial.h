@@ -5,7 +5,8 @@
  * really used. The kernel's statistics of BPF programs tell how long a program
  * runs, and not this.
  *
- *	cost_trial_start(&trial, &options)     some 10 ms
+ *	cost_trial_start(&trial, &options)     the child begins
+ *	cost_trial_wait(trial)                 until it has tried all, some 30 ms after that
  *	cost_trial_wake(trial, cnt)            the child and we wake each other: for whoever wants switches
  *	                                       and wakeups now
  *	cost_trial_time(trial, true)           the child has the kernel time all BPF programs, until it is
@@ -35,7 +36,7 @@ struct cost_trial;
 
 struct cost_trial_options {
 	const struct kernel_features *features;
-	struct bpf_program *probe;      /* empty; for uprobes. NULL: not asked for */
+	struct bpf_program *probe; /* empty; for uprobes. NULL: not asked for */
 	/* what a probe costs whose instruction is single-stepped is asked for, too */
 	bool wants_step;
 	struct bpf_program *tracepoint; /* empty; tp_btf/task_rename. NULL: not asked for */
@@ -57,11 +58,11 @@ struct cost_trial_result {
 	struct cost_trial_entry step;
 };
 
-/*
- * 0; or a negative errno, and nothing is known. To be called before there are
- * threads; the programs are loaded.
- */
+/* 0 or a negative errno. The programs are loaded. */
 int cost_trial_start(struct cost_trial **trial, const struct cost_trial_options *options);
+
+/* Once, before what is below. 0; or a negative errno, and nothing is known. */
+int cost_trial_wait(struct cost_trial *trial);
 
 /* Back and forth so many times. */
 void cost_trial_wake(struct cost_trial *trial, unsigned int cnt);

@@ -141,12 +141,12 @@ static uint32_t uring_places(const struct btf *btf)
 
 static void probe_btf(struct kernel_features *features)
 {
-	struct btf *btf;
+	const struct btf *btf;
 
 	features->has_btf = access(KERNEL_TYPES_PATH, R_OK) == 0;
 	if (!features->has_btf)
 		return;
-	btf = btf__parse(KERNEL_TYPES_PATH, NULL);
+	btf = features->types = btf__parse(KERNEL_TYPES_PATH, NULL);
 	if (!btf)
 		return;
 	features->sched_switch_arg_cnt = argument_cnt(btf, "btf_trace_sched_switch");
@@ -161,7 +161,6 @@ static void probe_btf(struct kernel_features *features)
 	features->uring_places = uring_places(btf);
 	percpu_layout_read(btf, &features->percpu);
 	steal_source_choose(&features->steal, &features->percpu, hypervisor_find());
-	btf__free(btf);
 }
 
 /* helper: that is called with the context; 0: none. */
@@ -251,31 +250,51 @@ static void probe_fast_nop(struct kernel_features *features)
 #endif
 }
 
-static void try_fast_nop(struct kernel_features *features)
+/* Returns `context`, if a forked child survives the nop. */
+static void *try_fast_nop(void *context)
 {
-	int prog_fd = features->has_uprobe_multi ? load_empty_program(UPROBE_MULTI_ATTACH_TYPE) : -1;
+	const struct kernel_features *features = context;
+	int prog_fd = load_empty_program(UPROBE_MULTI_ATTACH_TYPE);
+	bool survives = prog_fd >= 0 && fast_nop_survives_fork(prog_fd, features->reckless_nop);
 
-	probe_fast_nop(features);
-	if (prog_fd < 0)
-		return;
-	if (features->reckless_nop != FAST_NOP_NONE &&
-	    fast_nop_survives_fork(prog_fd, features->reckless_nop))
-		features->fast_nop = features->reckless_nop;
-	close(prog_fd);
+	if (prog_fd >= 0)
+		close(prog_fd);
+	return survives ? context : NULL;
 }
 
-void kernel_features_probe(struct kernel_features *features)
+void kernel_features_begin(struct kernel_features *features)
 {
 	memset(features, 0, sizeof(*features));
 	probe_release(features);
 	probe_privileges(features);
 	probe_namespace(features);
 	probe_lockdown(features);
-	probe_btf(features);
 	probe_load(features);
 	probe_cookies(features);
 	probe_uprobe_multi(features);
-	try_fast_nop(features);
+	probe_fast_nop(features);
+	features->has_nop_trial = features->has_uprobe_multi && features->reckless_nop != FAST_NOP_NONE &&
+				  !pthread_create(&features->nop_trial, NULL, try_fast_nop, features);
+	probe_btf(features);
+}
+
+void kernel_features_settle(struct kernel_features *features)
+{
+	void *survives = NULL;
+
+	if (features->has_nop_trial)
+		pthread_join(features->nop_trial, &survives);
+	features->has_nop_trial = false;
+	if (survives)
+		features->fast_nop = features->reckless_nop;
+	btf__free(features->types);
+	features->types = NULL;
+}
+
+void kernel_features_probe(struct kernel_features *features)
+{
+	kernel_features_begin(features);
+	kernel_features_settle(features);
 }
 
 static bool may_record(const struct kernel_features *features)

@@ -319,13 +319,21 @@ struct cost_meter *cost_meter_new(const struct cost_meter_options *options)
 	meter->counters = kernel_side_counters(options->kernel);
 	meter->cpu_cnt = options->cpu_cnt < WIRE_CPU_MAX ? options->cpu_cnt : WIRE_CPU_MAX;
 	meter->is_fast = options->features->fast_nop != FAST_NOP_NONE;
-	for (size_t kind = 0; kind < KIND_CNT; kind++)
-		find_programs(options->kernel, kinds[kind].programs, &meter->metered[kind].programs);
-	for (size_t i = 0; i < SHARED_CNT; i++)
-		find_programs(options->kernel, shared[i].programs, &meter->shared[i]);
 	cost_trial_start(&meter->trial, &trial);
-	meter->may_time = meter->trial != NULL;
 	return meter;
+}
+
+void cost_meter_connect(struct cost_meter *meter)
+{
+	for (size_t kind = 0; kind < KIND_CNT; kind++)
+		find_programs(meter->kernel, kinds[kind].programs, &meter->metered[kind].programs);
+	for (size_t i = 0; i < SHARED_CNT; i++)
+		find_programs(meter->kernel, shared[i].programs, &meter->shared[i]);
+	if (meter->trial && cost_trial_wait(meter->trial)) {
+		cost_trial_free(meter->trial);
+		meter->trial = NULL;
+	}
+	meter->may_time = meter->trial != NULL;
 }
 
 void cost_meter_see_marks(struct cost_meter *meter, const struct mark_counts *counts)

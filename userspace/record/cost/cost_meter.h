@@ -10,7 +10,8 @@
  * Turning it on and off takes 0.3 ms, of the trial's process, which alone keeps
  * CAP_SYS_ADMIN for that. Without the capability nothing is timed.
  *
- *	cost_meter_new(), behind the loading of programs
+ *	cost_meter_new()               trials of the empty programs begin
+ *	cost_meter_connect()           all programs are loaded
  *	cost_meter_look_idle()         the scheduler's programs are attached, and know no thread yet
  *	cost_meter_begin()             all that is sent counts from here on
  *	cost_meter_tick()              in the loop
@@ -34,14 +35,16 @@ struct kernel_side;
 struct cost_meter_options {
 	const struct kernel_features *features;
 	const struct kernel_side *kernel;
-	uint32_t cpu_cnt; /* that may send */
-	bool has_foreign; /* there may be probes on instructions that are single-stepped */
+	uint32_t cpu_cnt;	       /* that may send */
+	bool has_foreign;	       /* there may be probes on instructions that are single-stepped */
 	void (*settle)(void *context); /* for the trial (attach/probes/cost_trial.h) */
 	void *context;
 };
 
-/* NULL: no memory. Takes some 10 ms */
-struct cost_meter *cost_meter_new(const struct cost_meter_options *options);
+struct cost_meter *cost_meter_new(const struct cost_meter_options *options); /* NULL: no memory */
+
+/* Waits until the trials have ended, some 30 ms after they began. */
+void cost_meter_connect(struct cost_meter *meter);
 void cost_meter_free(struct cost_meter *meter); /* NULL is allowed */
 
 /* Marks in shared memory count, too. `counts` must outlive the meter. Measures one mark, which takes 2 ms. */

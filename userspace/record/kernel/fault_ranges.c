@@ -60,24 +60,24 @@ static int is_there(void *context, uint64_t begin, uint64_t end)
 	return 1;
 }
 
-static bool has_function(const struct kernel_symbols *symbols, const char *name)
+static bool has_function(const struct fault_symbols *symbols, const char *name)
 {
 	bool has_it = false;
 
-	kernel_symbols_each_part(symbols, name, is_there, &has_it);
+	symbols->each_part(symbols->symbols, name, is_there, &has_it);
 	return has_it;
 }
 
-static void find(struct finding *finding, const struct kernel_symbols *symbols,
-		 const struct fault_wait *table, size_t cnt)
+static void find(struct finding *finding, const struct fault_symbols *symbols, const struct fault_wait *table,
+		 size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {
 		finding->fault = table[i].fault;
-		kernel_symbols_each_part(symbols, table[i].function, add_part, finding);
+		symbols->each_part(symbols->symbols, table[i].function, add_part, finding);
 	}
 }
 
-size_t fault_ranges_find(struct fault_range ranges[FAULT_RANGE_MAX], const struct kernel_symbols *symbols)
+size_t fault_ranges_find(struct fault_range ranges[FAULT_RANGE_MAX], const struct fault_symbols *symbols)
 {
 	struct finding finding = { .ranges = ranges };
 

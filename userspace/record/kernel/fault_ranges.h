@@ -22,7 +22,13 @@ struct fault_range {
 	uint64_t fault; /* enum block_fault; FAULT_UNKNOWN: a lock that is taken in here is another one */
 };
 
+/* Where the parts of a function are known from: as kernel_symbols_each_part(). */
+struct fault_symbols {
+	int (*each_part)(const void *symbols, const char *name, kernel_part_visit visit, void *context);
+	const void *symbols;
+};
+
 /* How many; the rest is left alone. */
-size_t fault_ranges_find(struct fault_range ranges[FAULT_RANGE_MAX], const struct kernel_symbols *symbols);
+size_t fault_ranges_find(struct fault_range ranges[FAULT_RANGE_MAX], const struct fault_symbols *symbols);
 
 #endif

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attach/probes/kernel_types.h"
-
 /* The tracepoints NAME_entry and NAME_exit, and the programs on_NAME_entry and on_NAME_exit. */
 static const char *const names[] = {
 	"irq_handler",
@@ -29,12 +27,26 @@ static const char *const names[] = {
 #define NAME_CNT (sizeof(names) / sizeof(names[0]))
 _Static_assert(2 * NAME_CNT <= INTERRUPT_PROGRAM_MAX, "INTERRUPT_PROGRAM_MAX");
 
-static struct bpf_program *program_of(struct bpf_object *object, const char *name, const char *end)
+static const char *program_of(char program[64], const char *name, const char *end)
+{
+	snprintf(program, 64, "on_%s_%s", name, end);
+	return program;
+}
+
+static void choose(struct bpf_object *object, const char *name, const char *end)
 {
 	char program[64];
 
-	snprintf(program, sizeof(program), "on_%s_%s", name, end);
-	return bpf_object__find_program_by_name(object, program);
+	bpf_program__set_autoload(bpf_object__find_program_by_name(object, program_of(program, name, end)),
+				  true);
+}
+
+/* NULL: it was not chosen. */
+static struct bpf_program *loaded_of(const struct loaded_programs *loaded, const char *name, const char *end)
+{
+	char program[64];
+
+	return loaded_programs_find(loaded, program_of(program, name, end));
 }
 
 static bool has_tracepoint(const struct btf *btf, const char *name, const char *end)
@@ -45,19 +57,17 @@ static bool has_tracepoint(const struct btf *btf, const char *name, const char *
 	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
 }
 
-int interrupt_programs_choose(struct bpf_object *object, struct error *error)
+int interrupt_programs_choose(struct bpf_object *object, const struct btf *types, struct error *error)
 {
-	struct btf *btf = btf__parse(KERNEL_TYPES_PATH, NULL);
 	size_t cnt = 0;
 
-	for (size_t i = 0; btf && i < NAME_CNT; i++) {
-		if (!has_tracepoint(btf, names[i], "entry") || !has_tracepoint(btf, names[i], "exit"))
+	for (size_t i = 0; types && i < NAME_CNT; i++) {
+		if (!has_tracepoint(types, names[i], "entry") || !has_tracepoint(types, names[i], "exit"))
 			continue;
-		bpf_program__set_autoload(program_of(object, names[i], "entry"), true);
-		bpf_program__set_autoload(program_of(object, names[i], "exit"), true);
+		choose(object, names[i], "entry");
+		choose(object, names[i], "exit");
 		cnt++;
 	}
-	btf__free(btf);
 	if (cnt)
 		return 0;
 	error_set(error, "this kernel has no tracepoints for interrupts; record without --irq");
@@ -77,18 +87,18 @@ static int attach(struct bpf_program *program, struct bpf_link **links, size_t *
 	return 0;
 }
 
-int interrupt_programs_attach(struct bpf_object *object, struct bpf_link **links, size_t *cnt,
+int interrupt_programs_attach(const struct loaded_programs *loaded, struct bpf_link **links, size_t *cnt,
 			      struct error *error)
 {
 	int err = 0;
 
 	*cnt = 0;
 	for (size_t i = 0; !err && i < NAME_CNT; i++) {
-		struct bpf_program *entry = program_of(object, names[i], "entry");
+		struct bpf_program *entry = loaded_of(loaded, names[i], "entry");
 
-		if (!bpf_program__autoload(entry))
+		if (!entry)
 			continue;
-		err = attach(program_of(object, names[i], "exit"), links, cnt, error);
+		err = attach(loaded_of(loaded, names[i], "exit"), links, cnt, error);
 		if (!err)
 			err = attach(entry, links, cnt, error);
 	}

@@ -20,13 +20,27 @@
 #include "record/kernel/interrupt_programs.h"
 #include "record/kernel/kernel_filter.h"
 #include "record/kernel/kernel_targets.h"
+#include "record/kernel/loaded_programs.h"
 #include "record/kernel/sample_events.h"
+#include "record/kernel/symbol_look.h"
 #include "txtrace_bpf.skel.h"
 
 #define PROBE_CNT_MAX 16
 
+/* To read all of the kernel's symbols takes some 70 ms: in a thread, while the programs are loaded. */
+struct fault_look {
+	pthread_t thread;
+	bool has_thread;
+	uint32_t cnt;
+	struct fault_range ranges[FAULT_RANGE_MAX];
+};
+
 struct kernel_side {
-	struct txtrace_bpf *bpf;
+	struct txtrace_bpf *bpf; /* the maps, and what is wanted of the programs */
+	struct loaded_programs loaded;
+	int types_fd; /* a file of the kernel's types that the programs read; -1: of all */
+	char types_path[32];
+	struct fault_look faults;
 	struct probe_program programs[PROBE_CNT_MAX];
 	size_t program_cnt;
 	struct bpf_link *links[32];
@@ -152,41 +166,50 @@ static int prepare_otel(struct kernel_side *side, bool has_otel)
 	return err ? err : bpf_map__set_autocreate(bpf->maps.otel_threads, has_otel);
 }
 
-/* To read the kernel's symbols takes some 70 ms: in a thread, while the programs are loaded. */
-struct fault_look {
-	pthread_t thread;
-	bool has_thread;
-	uint32_t cnt;
-	struct fault_range ranges[FAULT_RANGE_MAX];
-};
+static int each_part_read(const void *symbols, const char *name, kernel_part_visit visit, void *context)
+{
+	return kernel_symbols_each_part(symbols, name, visit, context);
+}
 
-static void *look_for_faults(void *context)
+static void *read_all_symbols(void *context)
 {
 	struct fault_look *look = context;
 	struct kernel_symbols symbols;
+	const struct fault_symbols source = { each_part_read, &symbols };
 
 	if (kernel_symbols_read(&symbols))
 		return NULL;
-	look->cnt = (uint32_t)fault_ranges_find(look->ranges, &symbols);
+	look->cnt = (uint32_t)fault_ranges_find(look->ranges, &source);
 	kernel_symbols_release(&symbols);
 	return NULL;
 }
 
-static void begin_fault_look(struct fault_look *look)
+static int each_part_asked(const void *prog_fd, const char *name, kernel_part_visit visit, void *context)
 {
-	*look = (struct fault_look){ 0 };
-	look->has_thread = !pthread_create(&look->thread, NULL, look_for_faults, look);
-	if (!look->has_thread)
-		look_for_faults(look);
+	return symbol_look_each_part(*(const int *)prog_fd, name, visit, context);
 }
 
-/* bpf: NULL: it was not loaded. The skeleton's array of ranges has a type of its own. */
+/* Where the kernel is slow to answer, or does not, all are read. */
+static void begin_fault_look(struct fault_look *look, const struct bpf_program *program)
+{
+	int prog_fd = bpf_program__fd(program);
+	const struct fault_symbols source = { each_part_asked, &prog_fd };
+
+	if (prog_fd >= 0)
+		look->cnt = (uint32_t)fault_ranges_find(look->ranges, &source);
+	if (look->cnt)
+		return;
+	look->has_thread = !pthread_create(&look->thread, NULL, read_all_symbols, look);
+	if (!look->has_thread)
+		read_all_symbols(look);
+}
+
+/* The skeleton's array of ranges has a type of its own. */
 static void end_fault_look(struct fault_look *look, struct txtrace_bpf *bpf)
 {
 	if (look->has_thread)
 		pthread_join(look->thread, NULL);
-	if (!bpf)
-		return;
+	look->has_thread = false;
 	_Static_assert(sizeof(bpf->bss->fault_ranges) == sizeof(look->ranges),
 		       "the kernel side has the same ranges");
 	memcpy(bpf->bss->fault_ranges, look->ranges, sizeof(look->ranges));
@@ -253,10 +276,9 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 static void list_programs(struct kernel_side *side)
 {
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
-		struct bpf_program *program = bpf_object__find_program_by_name(side->bpf->obj,
-									       probes[i].program);
+		struct bpf_program *program = kernel_side_program(side, probes[i].program);
 
-		if (!bpf_program__autoload(program))
+		if (!program)
 			continue;
 		side->programs[side->program_cnt++] = (struct probe_program){
 			.probe = probes[i].probe,
@@ -267,10 +289,10 @@ static void list_programs(struct kernel_side *side)
 }
 
 /* Selects the kernel's types for the programs and writes them to the file from which libbpf loads them. */
-static int write_types(const struct btf *programs, int fd)
+static int write_types(const struct btf *kernel, const struct btf *programs, int fd)
 {
-	struct btf *kernel = btf__parse(KERNEL_TYPES_PATH, NULL), *types = NULL;
-	int err = kernel ? kernel_types_select(&types, kernel, programs) : -errno;
+	struct btf *types = NULL;
+	int err = kernel ? kernel_types_select(&types, kernel, programs) : -ENOENT;
 	uint32_t size = 0;
 	const void *bytes = types ? btf__raw_data(types, &size) : NULL;
 	ssize_t written;
@@ -282,7 +304,6 @@ static int write_types(const struct btf *programs, int fd)
 		err = written < 0 ? -errno : (size_t)written < size ? -ENOSPC : 0;
 	}
 	btf__free(types);
-	btf__free(kernel);
 	return err;
 }
 
@@ -292,57 +313,93 @@ static int write_types(const struct btf *programs, int fd)
  * empty at first. With such a file libbpf ignores the types of modules; of those
  * that the programs read, only the ones of unix sockets can be in a module.
  */
-static int open_programs(struct kernel_side *side, int *types_fd)
+static int open_object(struct kernel_side *side, const struct btf *kernel)
 {
-	char path[32];
-	LIBBPF_OPTS(bpf_object_open_opts, options);
 	bool is_in_module = access("/sys/kernel/btf/unix", F_OK) == 0;
+	LIBBPF_OPTS(bpf_object_open_opts, options);
 
-	*types_fd = is_in_module ? -1 : memfd_create("types", MFD_CLOEXEC);
-	if (*types_fd >= 0) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", *types_fd);
-		options.btf_custom_path = path;
+	side->types_fd = is_in_module ? -1 : memfd_create("types", MFD_CLOEXEC);
+	if (side->types_fd >= 0) {
+		snprintf(side->types_path, sizeof(side->types_path), "/proc/self/fd/%d", side->types_fd);
+		options.btf_custom_path = side->types_path;
 	}
 	side->bpf = txtrace_bpf__open_opts(&options);
 	if (!side->bpf)
 		return -errno;
-	return *types_fd < 0 ? 0 : write_types(bpf_object__btf(side->bpf->obj), *types_fd);
+	return side->types_fd < 0 ? 0 : write_types(kernel, bpf_object__btf(side->bpf->obj), side->types_fd);
+}
+
+/*
+ * First the maps: only then there is something that the programs can share; and
+ * the programs that are used while the others are loaded.
+ */
+static int begin_load(struct kernel_side *side, bool asks_for_symbols)
+{
+	struct loaded_programs_source source = { .object = side->bpf->obj };
+	int err;
+
+	bpf_program__set_autoload(side->bpf->progs.on_empty_probe, false);
+	bpf_program__set_autoload(side->bpf->progs.on_empty_tracepoint, false);
+	err = loaded_programs_plan(&side->loaded, side->bpf->obj);
+	bpf_program__set_autoload(side->bpf->progs.on_empty_probe, true);
+	bpf_program__set_autoload(side->bpf->progs.on_empty_tracepoint, true);
+	bpf_program__set_autoload(side->bpf->progs.on_symbol_look, asks_for_symbols);
+	if (!err)
+		err = txtrace_bpf__load(side->bpf);
+	if (err)
+		return err;
+	source.types_path = side->types_fd < 0 ? NULL : side->types_path;
+	source.elf = txtrace_bpf__elf_bytes(&source.elf_bytes);
+	loaded_programs_begin(&side->loaded, &source);
+	begin_fault_look(&side->faults, side->bpf->progs.on_symbol_look);
+	return 0;
+}
+
+static int open_side(struct kernel_side *side, const struct kernel_side_options *options, struct error *error)
+{
+	struct btf *own_types = options->features->types ? NULL : btf__parse(KERNEL_TYPES_PATH, NULL);
+	const struct btf *types = own_types ? own_types : options->features->types;
+	int err;
+
+	side->types_fd = -1;
+	libbpf_set_print(print_quietly);
+	err = open_object(side, types);
+	if (!err)
+		err = prepare(side, options);
+	if (!err && options->wants_interrupts)
+		err = interrupt_programs_choose(side->bpf->obj, types, error);
+	btf__free(own_types);
+	return err ? err : begin_load(side, options->features->version >= KERNEL_VERSION(6, 2, 0));
+}
+
+static int refuse(struct error *error, int err)
+{
+	error_set(error, "the kernel does not accept the BPF programs: %s; TXTRACE_DEBUG_LIBBPF=1 shows why",
+		  strerror(-err));
+	return err;
 }
 
 int kernel_side_open(struct kernel_side **result, const struct kernel_side_options *options,
 		     struct error *error)
 {
 	struct kernel_side *side = calloc(1, sizeof(*side));
-	struct fault_look faults;
-	int types_fd = -1, err = -ENOMEM;
+	int err = side ? open_side(side, options, error) : -ENOMEM;
 
-	if (!side)
-		return err;
-	begin_fault_look(&faults);
-	libbpf_set_print(print_quietly);
-	err = open_programs(side, &types_fd);
-	if (!err)
-		err = prepare(side, options);
-	if (!err && options->wants_interrupts)
-		err = interrupt_programs_choose(side->bpf->obj, error);
-	if (!err)
-		err = txtrace_bpf__load(side->bpf);
-	end_fault_look(&faults, err ? NULL : side->bpf);
-	if (types_fd >= 0)
-		close(types_fd);
-	if (err == -EOPNOTSUPP) {
+	if (err)
 		kernel_side_close(side);
-		return err;
-	}
-	if (err) {
-		error_set(error,
-			  "the kernel does not accept the BPF programs: %s; TXTRACE_DEBUG_LIBBPF=1 shows why",
-			  strerror(-err));
-		kernel_side_close(side);
-		return err;
-	}
+	else
+		*result = side;
+	return err && err != -EOPNOTSUPP ? refuse(error, err) : err;
+}
+
+int kernel_side_wait(struct kernel_side *side, struct error *error)
+{
+	int err = loaded_programs_wait(&side->loaded);
+
+	end_fault_look(&side->faults, side->bpf);
+	if (err)
+		return refuse(error, err);
 	list_programs(side);
-	*result = side;
 	return 0;
 }
 
@@ -419,24 +476,31 @@ volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side)
  */
 void kernel_side_watch_losses(const struct kernel_side *side, struct loss_counters *losses)
 {
-	const struct {
-		const struct bpf_program *program;
+	static const struct {
+		const char *program;
 		enum wire_kind kind;
 	} watched[] = {
-		{ side->bpf->progs.on_fork, WIRE_PROCESS }, /* so that threads are listed again */
-		{ side->bpf->progs.on_rename, WIRE_THREAD },
-		{ side->bpf->progs.on_exec, WIRE_EXEC },
-		{ side->bpf->progs.on_cgroup_attach, WIRE_PROCESS },
+		{ "on_fork", WIRE_PROCESS }, /* so that threads are listed again */
+		{ "on_rename", WIRE_THREAD },
+		{ "on_exec", WIRE_EXEC },
+		{ "on_cgroup_attach", WIRE_PROCESS },
 	};
 
-	for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++)
-		if (bpf_program__autoload(watched[i].program))
-			loss_counters_watch(losses, bpf_program__fd(watched[i].program), watched[i].kind);
+	for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
+		struct bpf_program *program = kernel_side_program(side, watched[i].program);
+
+		if (program)
+			loss_counters_watch(losses, bpf_program__fd(program), watched[i].kind);
+	}
 }
 
 struct bpf_program *kernel_side_program(const struct kernel_side *side, const char *name)
 {
-	return bpf_object__find_program_by_name(side->bpf->obj, name);
+	struct bpf_program *program = loaded_programs_find(&side->loaded, name);
+
+	if (!program)
+		program = bpf_object__find_program_by_name(side->bpf->obj, name);
+	return program && bpf_program__autoload(program) ? program : NULL;
 }
 
 const struct probe_program *kernel_side_programs(const struct kernel_side *side, size_t *cnt)
@@ -451,8 +515,7 @@ void kernel_side_connect(const struct kernel_side *side, const struct kernel_fea
 	struct probe_spot_program programs[FOREIGN_PROGRAM_CNT];
 
 	for (int i = 0; i < FOREIGN_PROGRAM_CNT; i++) {
-		programs[i].prog = bpf_object__find_program_by_name(side->bpf->obj,
-								    foreign_program_name(i, features));
+		programs[i].prog = kernel_side_program(side, foreign_program_name(i, features));
 		programs[i].prog_fd = bpf_program__fd(programs[i].prog);
 		programs[i].is_return = foreign_program_is_return(i);
 	}
@@ -462,43 +525,44 @@ void kernel_side_connect(const struct kernel_side *side, const struct kernel_fea
 int kernel_side_start(struct kernel_side *side, struct error *error)
 {
 	/* in the order in which they run: what reads contexts before what moves the clocks */
-	struct bpf_program *programs[] = {
-		side->bpf->progs.on_otel_switch,    side->bpf->progs.on_otel_exit,
-		side->bpf->progs.on_otel_exec,	    side->bpf->progs.on_otel_fork,
-		side->bpf->progs.on_sched_switch,   side->bpf->progs.on_sched_waking,
-		side->bpf->progs.on_fork,	    side->bpf->progs.on_rename,
-		side->bpf->progs.on_exit_of_thread, side->bpf->progs.on_exec,
-		side->bpf->progs.on_migrate,	    side->bpf->progs.on_wakeup_new,
-		side->bpf->progs.on_cgroup_attach,  side->bpf->progs.on_foreign_thread_exit,
-		side->bpf->progs.on_ring_create,    side->bpf->progs.on_ring_complete,
-		side->bpf->progs.on_ring_submit,    side->bpf->progs.on_ring_submit_before_6_4,
+	static const char *const names[] = {
+		"on_otel_switch",    "on_otel_exit",
+		"on_otel_exec",	     "on_otel_fork",
+		"on_sched_switch",   "on_sched_waking",
+		"on_fork",	     "on_rename",
+		"on_exit_of_thread", "on_exec",
+		"on_migrate",	     "on_wakeup_new",
+		"on_cgroup_attach",  "on_foreign_thread_exit",
+		"on_ring_create",    "on_ring_complete",
+		"on_ring_submit",    "on_ring_submit_before_6_4",
 	};
 	int err;
 
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		struct bpf_link *link = bpf_program__autoload(programs[i]) ? bpf_program__attach(programs[i])
-									   : NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct bpf_program *program = kernel_side_program(side, names[i]);
+		struct bpf_link *link = program ? bpf_program__attach(program) : NULL;
 
-		if (!bpf_program__autoload(programs[i]))
+		if (!program)
 			continue;
 		if (!link) {
-			error_set(error, "cannot attach '%s' to the scheduler: %s",
-				  bpf_program__name(programs[i]), strerror(errno));
+			error_set(error, "cannot attach '%s' to the scheduler: %s", names[i],
+				  strerror(errno));
 			return -errno;
 		}
 		side->links[side->link_cnt++] = link;
 	}
-	err = interrupt_programs_attach(side->bpf->obj, side->interrupt_links, &side->interrupt_link_cnt,
+	err = interrupt_programs_attach(&side->loaded, side->interrupt_links, &side->interrupt_link_cnt,
 					error);
-	return err || !side->sample_ns ? err
-				       : sample_events_open(&side->samples, side->bpf->progs.on_sample,
-							    side->sample_ns, error);
+	return err || !side->sample_ns
+		       ? err
+		       : sample_events_open(&side->samples, kernel_side_program(side, "on_sample"),
+					    side->sample_ns, error);
 }
 
 /* Reading the iterator to its end runs the program on every thread of the system. */
 int kernel_side_seed(struct kernel_side *side, struct error *error)
 {
-	struct bpf_link *link = bpf_program__attach_iter(side->bpf->progs.seed_threads, NULL);
+	struct bpf_link *link = bpf_program__attach_iter(kernel_side_program(side, "seed_threads"), NULL);
 	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
 	int err = fd < 0 ? -errno : 0;
 	ssize_t length = 1;
@@ -521,14 +585,14 @@ int kernel_side_seed(struct kernel_side *side, struct error *error)
 int kernel_side_ask(const struct kernel_side *side)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options, .flags = BPF_F_TEST_RUN_ON_CPU);
+	const struct bpf_program *program = kernel_side_program(side, "ask_current");
 	int err = 0;
 
-	if (!bpf_program__autoload(side->bpf->progs.ask_current))
+	if (!program)
 		return 0;
 	for (size_t cpu = 0; cpu < kernel_side_cpu_cnt(); cpu++) {
 		options.cpu = (uint32_t)cpu;
-		if (bpf_prog_test_run_opts(bpf_program__fd(side->bpf->progs.ask_current), &options) &&
-		    errno != ENXIO)
+		if (bpf_prog_test_run_opts(bpf_program__fd(program), &options) && errno != ENXIO)
 			err = -errno;
 	}
 	return err;
@@ -569,6 +633,11 @@ void kernel_side_close(struct kernel_side *side)
 	if (!side)
 		return;
 	kernel_side_stop(side);
+	loaded_programs_release(&side->loaded);
+	if (side->faults.has_thread)
+		pthread_join(side->faults.thread, NULL);
+	if (side->types_fd >= 0)
+		close(side->types_fd);
 	if (side->bpf)
 		txtrace_bpf__destroy(side->bpf);
 	free(side);

@@ -3,10 +3,10 @@
  * The BPF programs, loaded: from here on the rest of the recorder sees rings,
  * counters and a table of programs for the probes.
  *
- * Order: open (loads), kernel_targets (which processes), start (the scheduler's
- * events flow), seed (the threads that are there), then attach the probes with
- * kernel_side_programs(), record. At the end: silence, drain for the last time,
- * remove the probes, stop, close.
+ * Order: open (begins to load), wait (until that is done), kernel_targets
+ * (which processes), start (the scheduler's events flow), seed (the threads
+ * that are there), then attach the probes with kernel_side_programs(), record.
+ * At the end: silence, drain for the last time, remove the probes, stop, close.
  */
 #ifndef KERNEL_SIDE_H
 #define KERNEL_SIDE_H
@@ -38,17 +38,24 @@ struct kernel_side_options {
 	enum sched_mode sched;
 	const struct span_choices *choices;
 	const struct target_rules *rules; /* who is a target besides those that are named */
-	bool has_foreign; /* the programs of foreign.bpf.c are needed */
-	bool has_otel;    /* those of otel.bpf.c */
+	bool has_foreign;		  /* the programs of foreign.bpf.c are needed */
+	bool has_otel;			  /* those of otel.bpf.c */
 	bool names_futexes;
 	bool has_stacks_off_cpu;
 	bool has_stacks_on_cpu;
-	bool copies_stacks;  /* rather than follow frame pointers */
-	uint64_t sample_ns;  /* between two stacks on a CPU */
+	bool copies_stacks; /* rather than follow frame pointers */
+	uint64_t sample_ns; /* between two stacks on a CPU */
 };
 
+/*
+ * Makes the maps, and loads programs that do nothing; the others are being
+ * loaded meanwhile. 0, or a negative errno and a sentence.
+ */
 int kernel_side_open(struct kernel_side **side, const struct kernel_side_options *options,
 		     struct error *error);
+
+/* Until then there are the maps, and kernel_side_program() of the empty ones. As above. */
+int kernel_side_wait(struct kernel_side *side, struct error *error);
 
 /* the skeleton, for what has a file of its own */
 struct txtrace_bpf *kernel_side_bpf(struct kernel_side *side);
@@ -87,7 +94,7 @@ int kernel_side_ask(const struct kernel_side *side);
 int kernel_side_start(struct kernel_side *side, struct error *error);
 /* again for processes that became targets later */
 int kernel_side_seed(struct kernel_side *side, struct error *error);
-void kernel_side_record(struct kernel_side *side);  /* the probes speak from now on, all at once */
+void kernel_side_record(struct kernel_side *side); /* the probes speak from now on, all at once */
 /* nothing does any more: programs that run at this moment finish */
 void kernel_side_silence(struct kernel_side *side);
 

@@ -39,8 +39,12 @@ static void try_kernel_side(struct system_facts *facts, const struct record_opti
 	if (kernel_features_missing(&facts->features, NULL, 0))
 		return;
 	facts->load_err = kernel_side_open(&side, &kernel, &ignored);
-	if (facts->load_err)
+	if (!facts->load_err)
+		facts->load_err = kernel_side_wait(side, &ignored);
+	if (facts->load_err) {
+		kernel_side_close(side);
 		return;
+	}
 	rings.rings_map_fd = kernel_side_rings_fd(side);
 	err = ring_set_open(&set, &rings, &ignored);
 	facts->ring_errno = -err;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "record/kernel/fault_ranges.h" /* of which the skeleton has some */
+#include "record/kernel/kernel_side.h"
 #include "txtrace/event.h"
 #include "txtrace_bpf.skel.h"
 
@@ -44,17 +45,20 @@ static int read_one(int fd, struct wire_socket *socket)
 	return length == sizeof(*socket) ? 0 : -ESRCH;
 }
 
-int socket_look(struct txtrace_bpf *bpf, pid_t pid, uint32_t fd, uint64_t inode, struct wire_socket *socket)
+int socket_look(struct kernel_side *kernel, pid_t pid, uint32_t fd, uint64_t inode,
+		struct wire_socket *socket)
 {
+	struct bpf_program *program = kernel_side_program(kernel, "on_socket_look");
+	struct txtrace_bpf *bpf = kernel_side_bpf(kernel);
 	struct bpf_link *link = NULL;
 	int iterator, err;
 
-	if (!bpf_program__autoload(bpf->progs.on_socket_look))
+	if (!program)
 		return -EOPNOTSUPP;
 	bpf->bss->socket_inode = inode;
 	bpf->bss->socket_tgid = (uint32_t)pid;
 	bpf->bss->socket_fd = fd;
-	iterator = open_iterator(bpf->progs.on_socket_look, pid, &link);
+	iterator = open_iterator(program, pid, &link);
 	err = iterator < 0 ? iterator : read_one(iterator, socket);
 	if (iterator >= 0)
 		close(iterator);

@@ -13,13 +13,14 @@
 
 #include "txtrace/socket.h"
 
-struct txtrace_bpf;
+struct kernel_side;
 
 /*
  * 0; -ESRCH: the process has ended, or the descriptor is no socket with this
  * inode by now; -EOPNOTSUPP: the program is not loaded, as the kernel does not
  * describe its sockets; or what the kernel said.
  */
-int socket_look(struct txtrace_bpf *bpf, pid_t pid, uint32_t fd, uint64_t inode, struct wire_socket *socket);
+int socket_look(struct kernel_side *kernel, pid_t pid, uint32_t fd, uint64_t inode,
+		struct wire_socket *socket);
 
 #endif
