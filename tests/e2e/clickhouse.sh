@@ -8,7 +8,8 @@ clickhouse_lacks() {
 	[ -x /usr/sbin/clickhouse-server ] || command -v clickhouse-server >/dev/null || echo "there is no clickhouse-server: Debian's package of this name is not installed"
 }
 
-# clickhouse_configure NAME HTTP_PORT TCP_PORT [SHARD_PORT...]: a server in the folder $tmp/NAME, with two users, and the cluster "both" of the shards.
+# clickhouse_configure NAME HTTP_PORT TCP_PORT [SHARD_PORT...]: a server in the folder $tmp/NAME, with two users, and the cluster "both" of the shards. With
+# https_port it has that, too, with the certificate $tmp/certificate.pem and its $tmp/key.pem.
 clickhouse_configure() {
 	local folder=$tmp/$1 http=$2 tcp=$3 port
 	shift 3
@@ -17,7 +18,9 @@ clickhouse_configure() {
 		cat <<-END
 			<yandex>
 			<logger><level>warning</level><log>$folder/log</log><errorlog>$folder/errors</errorlog></logger>
-			<http_port>$http</http_port><tcp_port>$tcp</tcp_port>
+			<http_port>$http</http_port>${https_port:+<https_port>$https_port</https_port>}<tcp_port>$tcp</tcp_port>
+			<openSSL><server><certificateFile>$tmp/certificate.pem</certificateFile><privateKeyFile>$tmp/key.pem</privateKeyFile>
+			<verificationMode>none</verificationMode></server></openSSL>
 			<listen_host>127.0.0.1</listen_host>
 			<path>$folder/data/</path><tmp_path>$folder/tmp/</tmp_path><format_schema_path>$folder/formats/</format_schema_path>
 			<mark_cache_size>100000000</mark_cache_size><default_profile>default</default_profile><default_database>default</default_database>

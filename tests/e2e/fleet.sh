@@ -361,25 +361,26 @@ slow_on_terminal() {
 	python3 tests/cli/on_terminal.py "$tmp" 100 40 sh -c '"$0" ship --clickhouse "$1" --once long &
 		until ls -l /proc/$!/fd | grep -q long.txtrace; do :; done
 		kill -STOP $! && sleep 1.2 && kill -CONT $! && wait $!' "$reader" "$url" </dev/null >"$tmp/shown" || fail "$(cat -v "$tmp/shown")" || return
-	grep -q "reading [0-9.]* .iB of [0-9.]* .iB  [0-9.]* %" "$tmp/shown" && grep -q "${clears}long/long.txtrace: 400,000 spans, 400,000 rows in" "$tmp/shown" || fail "$(cat -v "$tmp/shown")"
+	grep -q "reading [0-9.]* [KM]*i*B of [0-9.]* .iB  [0-9.]* %" "$tmp/shown" && grep -q "${clears}long/long.txtrace: 400,000 spans, 400,000 rows in" "$tmp/shown" || fail "$(cat -v "$tmp/shown")"
 }
 
-# Of a server whose certificate no authority vouches for.
-unknown_certificate() {
-	openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=127.0.0.1 -keyout "$tmp/key.pem" -out "$tmp/certificate.pem" 2>"$tmp/openssl" || fail "$(cat "$tmp/openssl")" || return
-	python3 - "$tmp" >"$tmp/secure" <<-'END' &
-		import http.server, ssl, sys
-		server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
-		context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-		context.load_cert_chain(sys.argv[1] + "/certificate.pem", sys.argv[1] + "/key.pem")
-		server.socket = context.wrap_socket(server.socket, server_side=True)
-		print(server.server_port, flush=True)
-		server.serve_forever()
-	END
-	secure=$!
-	wait_for 20 test -s "$tmp/secure"
-	url=https://127.0.0.1:$(cat "$tmp/secure")
-	refuses "certificate" fleet report
+# A server with a certificate that no authority of the system vouches for: it is refused, also with the certificates of another authority; with its own, all
+# is sent.
+through_https() {
+	local port tcp https_port name
+	for name in certificate other; do
+		openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 -keyout "$tmp/key.pem.$name" \
+			-out "$tmp/$name.pem" 2>"$tmp/openssl" || fail "$(cat "$tmp/openssl")" || return
+	done
+	cp "$tmp/key.pem.certificate" "$tmp/key.pem"
+	port=$(lasting_port) tcp=$(lasting_port) https_port=$(lasting_port)
+	clickhouse_configure secure "$port" "$tcp" "$tcp" && clickhouse_start secure "$port" || return
+	secure=$clickhouse_pid
+	url=https://127.0.0.1:$https_port
+	refuses "certificate" fleet report && refuses "certificate" fleet create --ca-file "$tmp/other.pem" && refuses "nowhere.pem" fleet create --ca-file "$tmp/nowhere.pem" || return
+	fleet create --ca-file "$tmp/certificate.pem" >"$tmp/created" || return
+	ship --once -q --ca-file "$tmp/certificate.pem" "$logs" || return
+	answers report -- report --exact --ca-file "$tmp/certificate.pem"
 }
 
 # Its disk is 1 MiB larger than what an empty server needs; when there is room again, all arrives.
@@ -448,7 +449,7 @@ check "tables of another version" other_version
 check "a server that does not answer" slow_server
 check "what takes long says so on a terminal" slow_on_terminal
 if command -v openssl >/dev/null; then
-	check "a server with a certificate that no authority vouches for" unknown_certificate
+	check "through https, with the certificate of an authority" through_https
 fi
 check "a server without room, until it has some" full_server
 check "wrong usage" wrong_usage

@@ -24,6 +24,7 @@ struct clickhouse {
 	struct text url;       /* of the request */
 	struct text no_answer; /* where an answer that is of no interest goes, and errors */
 	struct text *answer;   /* of the request */
+	const char *ca_file;   /* the caller's, until open_with() has been called */
 	uint64_t timeout_ms;
 	const volatile sig_atomic_t *is_stopped;
 	void (*wait)(void *context, const char *place, uint64_t waited_ns);
@@ -181,8 +182,10 @@ static int explain_transfer(const struct clickhouse *server, CURLcode code, stru
 	else
 		error_set(error, "can't reach ClickHouse at %s: %s", place,
 			  *server->complaint ? server->complaint : server->curl.easy_strerror(code));
-	return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_UNSUPPORTED_PROTOCOL ? -EPROTO
-											    : -EAGAIN;
+	return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE ||
+			       code == CURLE_UNSUPPORTED_PROTOCOL
+		       ? -EPROTO
+		       : -EAGAIN;
 }
 
 static int request(struct clickhouse *server, const void *body, size_t length, struct text *answer,
@@ -352,6 +355,8 @@ static void set_up(struct clickhouse *server)
 	curl->easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
 	curl->easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, look);
 	curl->easy_setopt(handle, CURLOPT_XFERINFODATA, server);
+	if (server->ca_file)
+		curl->easy_setopt(handle, CURLOPT_CAINFO, server->ca_file);
 }
 
 static int open_with(struct clickhouse *server, const char *address, struct error *error)
@@ -398,6 +403,7 @@ int clickhouse_open(struct clickhouse **made, const struct clickhouse_options *o
 	error_set(error, "not enough memory");
 	if (!server)
 		return -ENOMEM;
+	server->ca_file = options->ca_file;
 	server->timeout_ms = options->timeout_ms;
 	server->is_stopped = options->is_stopped;
 	server->wait = options->wait;

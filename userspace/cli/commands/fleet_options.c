@@ -44,6 +44,7 @@ int fleet_server_open(struct cli *cli, const struct fleet_server_options *option
 {
 	const struct clickhouse_options wanted = {
 		.url = options->url ? options->url : getenv("TXTRACE_CLICKHOUSE"),
+		.ca_file = options->ca_file,
 		.timeout_ms = options->timeout_ns / NS_PER_MS,
 		.is_stopped = &is_stopped,
 		.wait = is_quiet ? NULL : show_waiting,

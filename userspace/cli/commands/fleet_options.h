@@ -11,6 +11,7 @@
 
 struct fleet_server_options {
 	const char *url; /* NULL: TXTRACE_CLICKHOUSE of the environment */
+	const char *ca_file;
 	uint64_t timeout_ns;
 };
 
@@ -22,6 +23,10 @@ struct fleet_server_options {
 	       "the server: http[s]://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] (default: the variable "	    \
 	       "TXTRACE_CLICKHOUSE)",									    \
 	       offsetof(type, server.url)),								    \
+	OPTION("ca-file", 0, OPTION_STRING, "FILE",							    \
+	       "with https: trust the authorities whose certificates FILE has, in PEM (default: those "	    \
+	       "of the system)",									    \
+	       offsetof(type, server.ca_file)),								    \
 	OPTION("timeout", 0, OPTION_DURATION, "TIME", "give up a request after TIME (default 60s)",	    \
 	       offsetof(type, server.timeout_ns), .minimum = 1000000, .maximum = 86400000000000)
 
