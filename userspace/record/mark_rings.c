@@ -448,12 +448,14 @@ static int drain_pools(struct mark_rings *marks, uint64_t now_ns, uint64_t *unti
 	return err;
 }
 
-static void close_pools(struct mark_rings *marks, uint64_t now_ns)
+/* Not before all lanes have been heard of that were told before the end, by other CPUs. */
+static void close_pools(struct mark_rings *marks, uint64_t now_ns, uint64_t told_ns)
 {
 	struct process_pool *pool;
 
 	for (size_t i = 0; (pool = id_map_next(&marks->pools, &i));) {
-		if (!pool->over_ns || (!pool->is_gone && now_ns < pool->over_ns + OVER_NS))
+		if (!pool->over_ns || told_ns < pool->over_ns ||
+		    (!pool->is_gone && now_ns < pool->over_ns + OVER_NS))
 			continue;
 		close_pool(marks, pool);
 		i = 0; /* what is removed may have moved others */
@@ -495,7 +497,7 @@ static int drain(struct mark_rings *marks, uint64_t told_ns)
 		err = push_loss(marks);
 	if (err || marks->is_held_up)
 		return err;
-	close_pools(marks, now_ns);
+	close_pools(marks, now_ns, told_ns);
 	marks->has_jumped = false;
 	marks->drain_ns = until_ns;
 	return mark_queue_end_turn(marks->queue, until_ns);
