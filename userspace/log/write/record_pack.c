@@ -194,7 +194,7 @@ static void pack_ledger(struct record_packer *packer, const struct txtrace_span 
 			const struct model_thread *thread, uint64_t *fields)
 {
 	const struct txtrace_ledger *ledger = &span->ledger;
-	uint64_t *parts = fields + SPAN_ON_CPU, basis[SPAN_PART_COUNT] = { 0 }, sum = 0;
+	uint64_t *parts = fields + SPAN_ON_CPU, basis[SPAN_PART_COUNT] = { 0 }, sum = 0, most = 0;
 	unsigned int largest = 0;
 
 	parts[PART_ON_CPU] = ledger->on_cpu_ns;
@@ -208,8 +208,8 @@ static void pack_ledger(struct record_packer *packer, const struct txtrace_span 
 	for (unsigned int i = 0; i < SPAN_PART_COUNT; i++) {
 		sum += parts[i];
 		parts[i] -= basis[i];
-		if (parts[i] > parts[largest])
-			largest = i;
+		largest = parts[i] > most ? i : largest;
+		most = parts[i] > most ? parts[i] : most;
 	}
 	fields[SPAN_DERIVED] = 0;
 	fields[SPAN_INTERRUPT] = ledger->interrupt_ns;
