@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""view_browser.py FOLDER: the pages shop, strange, empty and small there, as people use them. Prints TAP."""
+"""view_browser.py FOLDER [huge]: the pages shop, strange, empty and small there, as people use them; or the page huge, of the log short again and again. Prints TAP."""
 import json
 import os
 import subprocess
@@ -52,14 +52,20 @@ def report_of(name):
 
 # ---- cases ----
 
-def figures(browser):
-	page = browser.open(f"file://{folder}/shop.html")
+def same_report(page, name):
 	shown = {row[0]: row[1:8] for row in rows(page, "report-table")}
 	wanted = {}
-	for row in report_of("shop")["labels"]:
+	for row in report_of(name)["labels"]:
 		wall = row["wall_ns"]
-		wanted[row["label"]] = [f"{row['count']:,}", "", duration(wall["mean"]), duration(wall["p50"]), duration(wall["p99"]), duration(wall["max"]), duration(row["sum"]["work_ns"])]
+		bounds = row["lower_bounds"]
+		wanted[row["label"]] = [f"{row['count']:,}", f"{bounds:,}" if bounds else "", duration(wall["mean"]), duration(wall["p50"]), duration(wall["p99"]), duration(wall["max"]),
+			duration(row["sum"]["work_ns"])]
 	same("the report", shown, wanted)
+
+
+def figures(browser):
+	page = browser.open(f"file://{folder}/shop.html")
+	same_report(page, "shop")
 	slowest = max(page.run("[...txtrace.page.spans.wall]"))
 	same("the slowest span", rows(page, "slow-table")[0][3], duration(slowest))
 	return page
@@ -329,6 +335,42 @@ def keyboard(browser):
 	return page
 
 
+def huge(browser):
+	page = browser.open(f"file://{folder}/huge.html")
+	same_report(page, "huge")
+	short = {row["label"]: row for row in report_of("short")["labels"]}
+	rounds = {row["count"] / short[row["label"]]["count"] for row in report_of("huge")["labels"]}
+	assert len(rounds) == 1 and rounds.pop().is_integer(), f"not each label is there as often: {rounds}"
+	for row in report_of("huge")["labels"]:
+		same(f"the longest {row['label']}", row["wall_ns"]["max"], short[row["label"]]["wall_ns"]["max"])
+	count = sum(row["count"] for row in report_of("huge")["labels"])
+	assert any(text.startswith(f"Of {count:,} spans, the page has those of ") for text in texts(page, ".note")), texts(page, ".note")
+	return page
+
+
+def huge_in_use(browser):
+	page = browser.open(f"file://{folder}/huge.html")
+	page.key("/")
+	page.type("lock")
+	same("labels", [row[0] for row in rows(page, "report-table")], ["lock accounts"])
+	page.key("Escape")
+	longest = max(page.run("[...txtrace.page.spans.wall]"))
+	same("the slowest span", rows(page, "slow-table")[0][3], duration(longest))
+	page.run("document.querySelector('#slow-table tbody tr button').click()")
+	page.frame()
+	assert texts(page, "#span-title")[0].endswith(f", {duration(longest)}"), texts(page, "#span-title")
+	assert rows(page, "path-table"), "no critical path is shown"
+	for _ in range(40):
+		page.key("w")
+		page.frame()
+	begin, end = page.run("txtrace.view.window()")
+	assert end - begin < page.run("txtrace.page.end_ns") / 1000, (begin, end)
+	page.key("f")
+	page.type("journal")
+	assert texts(page, "#flame-readout")[0].startswith("matching: "), texts(page, "#flame-readout")
+	return page
+
+
 CASES = [
 	("the figures are those of the report", figures),
 	("a filter by label, tag and thread", filters),
@@ -348,8 +390,13 @@ CASES = [
 	("by keyboard alone, with names for a screen reader", keyboard),
 ]
 
+HUGE_CASES = [
+	("the figures are those of the report, which are those of the short log", huge),
+	("filter, slowest span, critical path, zoom and search", huge_in_use),
+]
+
 with Browser() as started:
-	for name, case in CASES:
+	for name, case in HUGE_CASES if sys.argv[2:] == ["huge"] else CASES:
 		number += 1
 		try:
 			errors = case(started).errors
