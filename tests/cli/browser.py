@@ -79,6 +79,23 @@ class Browser:
 		return page
 
 
+	def frames(self, page, ready):
+		"""The documents in its iframes, in their order, as pages of their own: those that may not touch it have their own targets."""
+		targets = self.ask("Target.getTargets", filter=[{"type": "iframe"}])["targetInfos"]
+		owner = page.ask("Target.getTargetInfo")["targetInfo"]["targetId"]
+		frames = []
+		for target in targets:
+			if target.get("parentId") != owner:
+				continue
+			session = self.ask("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
+			frame = self.pages[session] = Page(self, session)
+			for domain in "Runtime", "Log":
+				frame.ask(f"{domain}.enable")
+			frame.wait(ready)
+			frames.append(frame)
+		return frames
+
+
 class Page:
 	def __init__(self, browser, session):
 		self.browser, self.session, self.errors = browser, session, []

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import traceback
 
 from browser import Browser
@@ -371,6 +372,27 @@ def huge_in_use(browser):
 	return page
 
 
+def sides(browser):
+	"""Of txtrace diff: a page of each side, in which what runs is ours alone, and which it can't leave."""
+	page = browser.open(f"file://{folder}/sides.html", ready="document.readyState === 'complete'")
+	frames = browser.frames(page, "document.documentElement?.dataset.ready")
+	same("frames", len(frames), 2)
+	frames.sort(key=lambda frame: frame.run("txtrace.page.spanCount"))
+	for name, frame in zip(("strange", "shop"), frames):
+		same(f"labels of {name}", {row[0]: row[1] for row in rows(frame, "report-table")}, {row["label"]: f"{row['count']:,}" for row in report_of(name)["labels"]})
+		frame.run("txtrace.view.choose(0)")
+		before = frame.run("txtrace.view.window()")
+		frame.run("txtrace.view.timeline.zoom(0.5, 0.5)")
+		time.sleep(0.3) # the address is kept behind that, where there is one
+		after = frame.run("txtrace.view.window()")
+		assert after[1] - after[0] < before[1] - before[0], (before, after)
+		same("the timeline is first", frame.run("[...document.querySelectorAll('section')].sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)[0].contains(document.getElementById('timeline'))"), True)
+		same("what a label did", frame.run("window.hacked ?? null"), None)
+		same("what it may read around it", frame.run("(() => { try { return parent.document.title; } catch { return null; } })()"), None)
+		page.errors += frame.errors
+	return page
+
+
 CASES = [
 	("the figures are those of the report", figures),
 	("a filter by label, tag and thread", filters),
@@ -388,6 +410,7 @@ CASES = [
 	("losses and lower bounds stand above all else", losses),
 	("400 pixels wide, light and dark", narrow),
 	("by keyboard alone, with names for a screen reader", keyboard),
+	("two logs beside each other, of txtrace diff", sides),
 ]
 
 HUGE_CASES = [

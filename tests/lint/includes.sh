@@ -44,7 +44,7 @@ analyze/live:     tree .
 cli/.:
 cli/files:        .
 cli/print:        files .
-cli/verdict:      print files .
+cli/verdict:      view print files .
 cli/top:          print files .
 cli/view:         print files .
 cli/serve:        .

@@ -7,15 +7,10 @@
 #include "base/named_output.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
-#include "cli/files/log_input.h"
 #include "cli/files/log_scope.h"
 #include "cli/files/output_file.h"
 #include "cli/serve/page_server.h"
 #include "cli/view/view_page.h"
-
-/* what mostly has room in a page; view_page_write() sees to the rest */
-#define SPAN_ROOM 100000
-#define SEGMENT_ROOM 250000
 
 struct view_options {
 	unsigned int nest;
@@ -63,48 +58,15 @@ static const struct options options = {
 	.operand_max = -1,
 };
 
-static int read_log(struct log_input *input, struct view_data *data, bool is_survey)
-{
-	struct txtrace_record record;
-	int err = view_data_begin_capture(data, txtrace_log_info(input->log)->command, is_survey);
-
-	while (!err && log_input_next(input, &record)) {
-		if (input->has_begun_capture)
-			err = view_data_begin_capture(data, txtrace_log_info(input->log)->command, is_survey);
-		if (!err)
-			err = is_survey ? view_data_survey(data, &record) : view_data_add(data, &record);
-	}
-	if (!err)
-		err = is_survey ? view_data_end_survey(data, input->census.first_ns)
-				: view_data_finish(data, input->census.last_ns);
-	return err;
-}
-
-/* The first reading; what is missing in the log is said in the second one. */
-static int survey(struct cli *cli, const struct options_result *result, struct view_data **data)
-{
-	struct log_input input;
-	int err;
-
-	if (log_input_open(&input, cli, result->operands, result->operand_cnt, true))
-		return -ECANCELED;
-	input.is_quiet = true;
-	*data = view_data_new(input.info.kernel, SPAN_ROOM, SEGMENT_ROOM);
-	err = *data ? read_log(&input, *data, true) : -ENOMEM;
-	log_input_close(&input);
-	return err;
-}
-
-static int write_page(struct cli *cli, const struct view_options *values, const struct log_input *input,
-		      struct view_data *data)
+static int write_page(struct cli *cli, const struct view_options *values, const struct view_log *log)
 {
 	struct output_file output;
-	int err = log_input_has_file(input, values->output)
+	int err = log_input_has_file(&log->input, values->output)
 			  ? -EBUSY
-			  : output_file_open(&output, values->output, input->path, true);
+			  : output_file_open(&output, values->output, log->input.path, true);
 
 	if (!err) {
-		err = view_page_write(output.file, data, &input->info, &input->census);
+		err = view_page_write(output.file, log, &view_page_alone);
 		if (!err)
 			err = output_file_commit(&output);
 		else
@@ -122,34 +84,22 @@ static int write_page(struct cli *cli, const struct view_options *values, const 
 	return cli_fail(cli, "can't write '%s': %s", values->output, named_output_explain(err));
 }
 
-static int show(struct cli *cli, const struct view_options *values, struct log_input *input,
-		struct view_data *data)
-{
-	int status = CLI_OK, input_status, err = read_log(input, data, false);
-
-	if (!err && values->output)
-		status = write_page(cli, values, input, data);
-	else if (!err)
-		err = view_page_write(cli->out.file, data, &input->info, &input->census);
-	if (err)
-		status = cli_fail(cli, "can't draw '%s': %s", input->path, strerror(-err));
-	input_status = log_input_close(input);
-	return status ? status : input_status;
-}
-
 static int make_page(struct cli *cli, const struct view_options *values, const struct options_result *result)
 {
-	struct view_data *data = NULL;
-	struct log_input input;
-	int status, err = survey(cli, result, &data);
+	struct view_log log;
+	int err, input_status, status = view_log_read(&log, cli, result->operands, result->operand_cnt);
 
-	status = err == -ECANCELED ? CLI_FAILED
-		 : err		   ? cli_fail(cli, "can't draw '%s': %s", result->operands[0], strerror(-err))
-				   : log_input_open(&input, cli, result->operands, result->operand_cnt, true);
-	if (status == CLI_OK)
-		status = show(cli, values, &input, data);
-	view_data_free(data);
-	return status;
+	if (status != CLI_OK)
+		return status;
+	if (values->output) {
+		status = write_page(cli, values, &log);
+	} else {
+		err = view_page_write(cli->out.file, &log, &view_page_alone);
+		if (err)
+			status = cli_fail(cli, "can't draw '%s': %s", log.input.path, strerror(-err));
+	}
+	input_status = view_log_close(&log);
+	return status ? status : input_status;
 }
 
 /* ---- as a server ---- */

@@ -281,7 +281,7 @@ int document_end(struct cli *cli, const char *title)
 	err = fclose(document->file) || err ? -ENOMEM : 0;
 	cli->out = document->before;
 	if (!err && document->kind == DOCUMENT_HTML)
-		markup_begin_page(&text, title);
+		markup_begin_page(&text, title, NULL);
 	else if (!err)
 		text_append_format(&text, "### %s\n\n", title);
 	if (!err)

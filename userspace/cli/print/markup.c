@@ -29,7 +29,9 @@ static const char style[] =
 	".s36{color:#006b6b}.s37{color:#8a8f98}.s91{color:#d3504a}.s92{color:#58a55c}.s93{color:#c98a1b}"
 	".s94{color:#4c8fd6}.s95{color:#a95fbb}.s96{color:#2a9d9d}"
 	"@media(prefers-color-scheme:dark){.s31{color:#ff8a80}.s32{color:#81c784}.s33{color:#ffb74d}"
-	".s34{color:#7db7f5}.s35{color:#ce93d8}.s36{color:#5fd0d0}}";
+	".s34{color:#7db7f5}.s35{color:#ce93d8}.s36{color:#5fd0d0}}"
+	".sides{display:flex;flex-wrap:wrap;gap:1em}.sides figure{flex:1 1 30em;min-width:0;margin:0}"
+	"iframe{width:100%;height:90vh;border:1px solid #bbb}";
 
 void markup_append(struct text *text, const char *string)
 {
@@ -91,15 +93,15 @@ void markdown_append(struct text *text, const char *string)
 	}
 }
 
-void markup_begin_page(struct text *text, const char *title)
+void markup_begin_page(struct text *text, const char *title, const char *script)
 {
 	text_append_format(
 		text,
 		"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
 		"name=\"viewport\" content=\"width=device-width\"><meta "
 		"http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-		"'unsafe-inline'\"><title>%s</title>\n<style>%s</style></head><body>\n<h1>%s</h1>\n",
-		title, style, title);
+		"'unsafe-inline'%s%s\"><title>%s</title>\n<style>%s</style></head><body>\n<h1>%s</h1>\n",
+		script ? "; script-src " : "", script ? script : "", title, style, title);
 }
 
 void markup_end_page(struct text *text, const char *version)

@@ -15,8 +15,11 @@ void markup_append(struct text *text, const char *string);
 /* What Markdown, HTML in it, or a forge would take for its own: links, mentions, references to issues. */
 void markdown_append(struct text *text, const char *string);
 
-/* A page up to its heading. It has no scripts, and loads nothing. title: our words */
-void markup_begin_page(struct text *text, const char *title);
+/*
+ * A page up to its heading. It loads nothing. title: our words. script: the hash, with quotes, of the one that
+ * it may run; NULL: none.
+ */
+void markup_begin_page(struct text *text, const char *title, const char *script);
 void markup_end_page(struct text *text, const char *version);
 
 #endif

@@ -7,6 +7,7 @@
 #include "cli/verdict/verdict_report.h"
 #include "cli/verdict/verdict_sides.h"
 #include "cli/verdict/verdict_words.h"
+#include "cli/view/view_page.h"
 
 #define PICTURE_WIDTH 240
 #define PICTURE_SPAN 0.5 /* a picture shows -50 % to +50 % */
@@ -102,13 +103,51 @@ static void append_figures(struct text *text, const struct verdict_view *view)
 	text_append(text, "</table></div>\n");
 }
 
+/* A document as an attribute. It is ours, and what it has of a log is escaped in it. */
+static void append_document(struct text *text, const struct text *document)
+{
+	const char *at = text_string(document), *end = at + document->length;
+
+	while (at < end) {
+		size_t plain = strcspn(at, "&\"");
+
+		text_append_bytes(text, at, plain);
+		at += plain;
+		if (at < end)
+			text_append(text, *at++ == '&' ? "&amp;" : "&quot;");
+	}
+}
+
+static void append_run(struct text *text, const char *side, const char *path, const struct text *document)
+{
+	text_append_format(text, "<figure><figcaption>%s: ", side);
+	markup_append(text, path);
+	text_append_format(text, "</figcaption><iframe title=\"%s\" sandbox=\"allow-scripts\" srcdoc=\"",
+			   side);
+	append_document(text, document);
+	text_append(text, "\"></iframe></figure>\n");
+}
+
+/* Beside each other, where there is room. */
+static void append_runs(struct text *text, const struct verdict_view *view)
+{
+	text_append(text,
+		    "<h2>timelines</h2>\n<p class=\"plain\">The first run of each side, as txtrace view "
+		    "shows it.</p>\n<div class=\"sides\">\n");
+	append_run(text, "base", view->set->runs[SIDE_BASE][0].path, &view->pages[SIDE_BASE]);
+	append_run(text, "new", view->set->runs[SIDE_NEW][0].path, &view->pages[SIDE_NEW]);
+	text_append(text, "</div>\n");
+}
+
 static int write_html(const struct verdict_view *view, const struct verdict_document *document,
 		      const struct screen *screen)
 {
-	struct text text = { 0 };
+	struct text text = { 0 }, policy = { 0 };
 	int err;
 
-	markup_begin_page(&text, view->program);
+	if (view->pages)
+		view_page_append_policy(&policy);
+	markup_begin_page(&text, view->program, view->pages ? text_string(&policy) : NULL);
 	text_append_format(&text, "<p class=\"summary %s\">", classes[document->kind]);
 	markup_append(&text, document->summary);
 	text_append(&text, "</p>\n");
@@ -118,10 +157,13 @@ static int write_html(const struct verdict_view *view, const struct verdict_docu
 		verdict_append_sides(&text, view);
 	if (view->comparison && view->comparison->figure_cnt > 0)
 		append_figures(&text, view);
+	if (view->pages)
+		append_runs(&text, view);
 	markup_end_page(&text, view->version);
 	fputs(text_string(&text), screen->file);
-	err = text.err;
+	err = text.err ? text.err : policy.err;
 	text_release(&text);
+	text_release(&policy);
 	return err;
 }
 

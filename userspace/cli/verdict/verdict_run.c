@@ -14,6 +14,7 @@
 #include "cli/files/log_input.h"
 #include "cli/files/output_file.h"
 #include "cli/verdict/verdict_report.h"
+#include "cli/view/view_page.h"
 
 #define RULES_BYTES_MAX (1 << 20)
 
@@ -236,6 +237,52 @@ static int write_to_file(struct cli *cli, const struct verdict_view *view,
 	return err ? cli_fail(cli, "can't write '%s': %s", path, strerror(-err)) : CLI_OK;
 }
 
+/* Of a run, as cli/view draws it, with half of the room of a page of its own. */
+static int draw_run(struct cli *cli, const char *path, struct text *page)
+{
+	static const struct view_page_options beside = { .max_bytes = 4500000, .is_beside = true };
+	char *const paths[] = { (char *)path };
+	struct view_log log;
+	char *bytes = NULL;
+	size_t length = 0;
+	FILE *file;
+	int err, status = view_log_read(&log, cli, paths, 1);
+
+	if (status != CLI_OK)
+		return status;
+	log.input.is_quiet = true;
+	file = open_memstream(&bytes, &length);
+	err = file ? view_page_write(file, &log, &beside) : -ENOMEM;
+	if (file && fclose(file) && !err)
+		err = -ENOMEM;
+	view_log_close(&log);
+	text_append_bytes(page, bytes, err ? 0 : length);
+	free(bytes);
+	err = err ? err : page->err;
+	return err ? cli_fail(cli, "can't draw '%s': %s", path, strerror(-err)) : CLI_OK;
+}
+
+/* A log that came through a pipe is gone: then it is without timelines. */
+static int write_page(struct cli *cli, const struct verdict_options *options, struct verdict_view *view,
+		      const struct verdict_document *document)
+{
+	struct text pages[2] = { 0 };
+	bool can_draw = true;
+	int status = CLI_OK;
+
+	for (int side = 0; side < 2; side++)
+		can_draw &= view->set->run_cnt[side] && strcmp(view->set->runs[side][0].path, "-") != 0;
+	for (int side = 0; can_draw && side < 2 && !status; side++)
+		status = draw_run(cli, view->set->runs[side][0].path, &pages[side]);
+	view->pages = can_draw ? pages : NULL;
+	if (!status)
+		status = write_to_file(cli, view, document, &verdict_format_html, options->page);
+	view->pages = NULL;
+	text_release(&pages[0]);
+	text_release(&pages[1]);
+	return status;
+}
+
 int verdict_write_reports(struct cli *cli, const struct verdict_options *options, struct verdict_view *view)
 {
 	struct verdict_document document;
@@ -251,7 +298,7 @@ int verdict_write_reports(struct cli *cli, const struct verdict_options *options
 		status = write_to_file(cli, view, &document, format_of(options->writes[i]),
 				       strchr(options->writes[i], '=') + 1);
 	if (options->page && !err && !status)
-		status = write_to_file(cli, view, &document, &verdict_format_html, options->page);
+		status = write_page(cli, options, view, &document);
 	verdict_document_release(&document);
 	if (err)
 		return cli_fail(cli, "can't write the report: %s", strerror(-err));

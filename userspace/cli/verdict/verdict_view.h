@@ -7,6 +7,7 @@
 #define VERDICT_VIEW_H
 
 #include "analyze/compare/gate.h"
+#include "base/text.h"
 
 struct verdict_view {
 	const char *program;        /* "txtrace diff" */
@@ -17,6 +18,7 @@ struct verdict_view {
 	size_t incomplete_cnt;      /* logs that are damaged, cut off or were not closed */
 	uint64_t limit;             /* labels of a section; 0: all */
 	int status;                 /* enum verdict_status */
+	const struct text *pages;   /* of a run of each side, for a page of both (cli/view); NULL: none */
 };
 
 /* The exit status of diff and check. */

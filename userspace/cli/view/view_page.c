@@ -53,9 +53,16 @@ static void append_hash(struct text *text, const char *content)
 	text_append(text, "'");
 }
 
-static void append_head(struct text *text)
+void view_page_append_policy(struct text *text)
 {
-	text_append(text, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	append_hash(text, view_script);
+}
+
+static void append_head(struct text *text, bool is_beside)
+{
+	text_append_format(text, "<!DOCTYPE html>\n<html lang=\"en\"%s>\n",
+			   is_beside ? " class=\"beside\"" : "");
+	text_append(text, "<head>\n<meta charset=\"utf-8\">\n"
 			  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 			  "base-uri 'none'; form-action 'none'; script-src ");
 	append_hash(text, view_script);
@@ -67,15 +74,14 @@ static void append_head(struct text *text)
 	text_append(text, "</style>\n</head>\n");
 }
 
-static int append_page(struct text *text, const struct view_data *data, const struct txtrace_log_info *info,
-		       const struct log_census *census)
+static int append_page(struct text *text, const struct view_log *log, bool is_beside)
 {
 	struct json json;
 	int err, json_err;
 
 	json_init_memory(&json);
-	err = view_json(&json, data, info, census);
-	append_head(text);
+	err = view_json(&json, log->data, &log->input.info, &log->input.census);
+	append_head(text, is_beside);
 	text_append(text, view_markup);
 	text_append(text, "<script type=\"application/gzip\" id=\"data\">");
 	if (!err)
@@ -88,42 +94,53 @@ static int append_page(struct text *text, const struct view_data *data, const st
 	return err ? err : text->err;
 }
 
-/* To what makes a page of that size small enough, and a little less. */
-static int cut(struct view_longest *longest, size_t page_bytes)
+/* part: of what there is */
+static int cut(struct view_longest *longest, double part)
 {
-	double part = 0.9 * VIEW_PAGE_MAX_BYTES / (double)page_bytes;
-
 	return view_longest_cut(longest, (size_t)((double)longest->cnt * part));
 }
 
-int view_page_write(FILE *file, struct view_data *data, const struct txtrace_log_info *info,
-		    const struct log_census *census)
+static int cut_all(struct view_data *data, double part)
 {
-	struct text text = { 0 };
+	int err = cut(&data->spans, part);
+
+	if (!err)
+		err = cut(&data->stays, part);
+	return err ? err : cut(&data->threads.segments, part);
+}
+
+/* To what there is room for: it is then in order. */
+static int settle(struct view_data *data)
+{
 	int err = view_longest_cut(&data->spans, data->spans.room);
 
 	if (!err)
 		err = view_longest_cut(&data->stays, data->stays.room);
+	return err ? err : view_longest_cut(&data->threads.segments, data->threads.segments.room);
+}
+
+const struct view_page_options view_page_alone = { .max_bytes = 10000000 };
+
+int view_page_write(FILE *file, const struct view_log *log, const struct view_page_options *options)
+{
+	struct view_data *data = log->data;
+	struct text text = { 0 };
+	int err = settle(data);
 
 	if (!err)
-		err = view_longest_cut(&data->threads.segments, data->threads.segments.room);
-	if (!err)
-		err = append_page(&text, data, info, census);
-	while (!err && text.length > VIEW_PAGE_MAX_BYTES) {
-		size_t bytes = text.length;
+		err = append_page(&text, log, options->is_beside);
+	while (!err && text.length > options->max_bytes) {
+		/* what makes a page of that size small enough, and a little less */
+		double part = 0.9 * (double)options->max_bytes / (double)text.length;
 
 		if (data->spans.cnt + data->stays.cnt + data->threads.segments.cnt == 0) {
 			err = -E2BIG;
 			break;
 		}
 		text_clear(&text);
-		err = cut(&data->spans, bytes);
+		err = cut_all(data, part);
 		if (!err)
-			err = cut(&data->stays, bytes);
-		if (!err)
-			err = cut(&data->threads.segments, bytes);
-		if (!err)
-			err = append_page(&text, data, info, census);
+			err = append_page(&text, log, options->is_beside);
 	}
 	if (!err && fwrite(text_string(&text), 1, text.length, file) != text.length)
 		err = -errno;

@@ -72,6 +72,7 @@ function makeView(page) {
 			view.keep();
 		},
 		keep() {
+			if (location.protocol === "about:") return; // a part of another page
 			clearTimeout(view.timer);
 			view.timer = setTimeout(() => {
 				const shown = new URLSearchParams();
@@ -116,7 +117,7 @@ function listenToFilter(view) {
 
 // A server (txtrace view --serve) draws a part of the log as it draws the whole: the page then has room for more of that part.
 function offerDetails(page, view) {
-	if (location.protocol === "file:") return;
+	if (!location.protocol.startsWith("http")) return;
 	const moment = (ns) => (BigInt(page.begin_ns) + BigInt(Math.max(Math.floor(ns), 0))).toString();
 	find("detail").hidden = false;
 	find("detail-whole").disabled = location.search === "";
