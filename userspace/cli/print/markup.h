@@ -16,8 +16,8 @@ void markup_append(struct text *text, const char *string);
 void markdown_append(struct text *text, const char *string);
 
 /*
- * A page up to its heading. It loads nothing. title: our words. script: the hash, with quotes, of the one that
- * it may run; NULL: none.
+ * A page up to its heading. It loads nothing. title: our words. script: the hash, with quotes, of the one
+ * that it may run; NULL: none.
  */
 void markup_begin_page(struct text *text, const char *title, const char *script);
 void markup_end_page(struct text *text, const char *version);
