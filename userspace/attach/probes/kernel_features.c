@@ -262,6 +262,15 @@ static void *try_fast_nop(void *context)
 	return survives ? context : NULL;
 }
 
+static void begin_nop_trial(struct kernel_features *features)
+{
+	if (!features->has_uprobe_multi || features->reckless_nop == FAST_NOP_NONE)
+		return;
+	features->has_nop_trial = !pthread_create(&features->nop_trial, NULL, try_fast_nop, features);
+	if (!features->has_nop_trial && try_fast_nop(features))
+		features->fast_nop = features->reckless_nop;
+}
+
 void kernel_features_begin(struct kernel_features *features)
 {
 	memset(features, 0, sizeof(*features));
@@ -273,8 +282,7 @@ void kernel_features_begin(struct kernel_features *features)
 	probe_cookies(features);
 	probe_uprobe_multi(features);
 	probe_fast_nop(features);
-	features->has_nop_trial = features->has_uprobe_multi && features->reckless_nop != FAST_NOP_NONE &&
-				  !pthread_create(&features->nop_trial, NULL, try_fast_nop, features);
+	begin_nop_trial(features);
 	probe_btf(features);
 }
 
