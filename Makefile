@@ -10,6 +10,7 @@
 #   make lint        the rules of the tree
 #   make fuzz        fuzzes every target for FUZZ_SECONDS=60; FUZZ_TARGETS="log batch" only these; fuzz-merge: what was found, into the tree
 #   make bench       sets the machine up, builds, measures
+#   make page-script  the script of the page for a browser, of its modules; needs esbuild 0.17.0
 #   make trials      sets the machine up, builds, records real programs, prints txtrace's figures next to independent ones; TRIALS="redis nginx" only these
 #   make setup       installs what the build lacks
 #   make install     DESTDIR= PREFIX=/usr/local LIBDIR=$(PREFIX)/lib; uninstall
@@ -101,7 +102,7 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 PROTOS         := $(sort $(wildcard userspace/export/*.proto))
 PROTO_SOURCES  := $(patsubst userspace/export/%.proto,$(GEN)/%.pb-c.c,$(PROTOS))
 PROTO_HEADERS  := $(PROTO_SOURCES:.c=.h)
-VIEW_FILES     := $(patsubst %,userspace/cli/view/page/%,page.html style.css names.js data.js format.js dom.js report.js heat.js path.js strip.js timeline.js span.js flame.js others.js main.js)
+VIEW_FILES     := $(patsubst %,userspace/cli/view/page/%,page.html bundle.js uplot/uPlot.min.css style.css)
 VIEW_ASSETS    := $(GEN)/view_assets.h
 LIBRARY_OBJECTS := $(call objects,$(call sources,$(LIBRARY_FOLDERS)))
 PURE_OBJECTS   := $(call objects,$(call sources,$(PURE_FOLDERS))) $(patsubst $(GEN)/%.c,$(BUILD)/gen/%.o,$(PROTO_SOURCES))
@@ -125,7 +126,7 @@ ACCOUNT         := $(BUILD)/account/sched_account
 FUZZERS         := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tests/cli/*.c)))
 
-.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast check-all check-kernels check-fresh lint bench trials fuzz fuzz-merge install uninstall clean FORCE
+.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast check-all check-kernels check-fresh lint bench trials fuzz fuzz-merge page-script install uninstall clean FORCE
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf lib
 lib: $(BUILD)/libtxtrace.a $(BUILD)/libtxtrace.so
 programs: $(PROGRAMS) $(PLUGINS)
@@ -217,11 +218,14 @@ $(RECORD_OBJECTS): | $(SKELETON)
 
 # ---- generated ----
 
-# The files of a page as strings. Its scripts are modules for a reader and for node; here they become one, in this order.
+# The files of a page as strings. Its script is in the tree; make page-script makes it of its modules.
 $(VIEW_ASSETS): userspace/cli/view/assets.sh $(VIEW_FILES)
 	$(call say,PAGE,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$< $(VIEW_FILES) >$@.new && mv $@.new $@
+
+page-script:
+	$(Q)userspace/cli/view/bundle.sh >userspace/cli/view/page/bundle.js.new && mv userspace/cli/view/page/bundle.js.new userspace/cli/view/page/bundle.js
 
 $(GEN)/%.pb-c.c $(GEN)/%.pb-c.h &: userspace/export/%.proto
 	$(call say,PROTOC,$<)

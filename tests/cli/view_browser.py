@@ -113,6 +113,38 @@ def times(browser):
 	return page
 
 
+def chart(browser):
+	"""Its columns add up to the report, of all labels and of one; dragging chooses the time of columns."""
+	page = browser.open(f"file://{folder}/shop.html")
+	width, labels = page.run("txtrace.page.grid.width_ns"), report_of("shop")["labels"]
+	for wanted in "", "payment":
+		page.run(f"txtrace.view.set({{ label: {json.dumps(wanted)} }})")
+		times, rates, means, quantiles = page.run("txtrace.rates.data()")
+		counts = [round(rate * width / 1e9) for rate in rates]
+		chosen = [row for row in labels if wanted in row["label"]]
+		same(f"spans of '{wanted}'", sum(counts), sum(row["count"] for row in chosen))
+		wall = sum(mean * cnt for mean, cnt in zip(means, counts) if cnt)
+		assert abs(wall - sum(row["sum"]["wall_ns"] for row in chosen)) <= len(counts), wall
+		assert all((cnt > 0) == (mean is not None) == (quantile is not None) for cnt, mean, quantile in zip(counts, means, quantiles)), counts
+		most = max(row["wall_ns"]["max"] for row in chosen)
+		assert most <= max(quantile for quantile in quantiles if quantile) * 1.01, quantiles
+	page.key("Escape")
+	left, top, _, _ = box(page, "rates")
+	plot = page.run("(() => { const over = document.querySelector('#rates .u-over').getBoundingClientRect(); return [over.left, over.top, over.width, over.height]; })()")
+	at = lambda part: plot[0] + plot[2] * part
+	page.mouse("mousePressed", at(0.3), plot[1] + 20, button="left", buttons=1, clickCount=1)
+	page.mouse("mouseMoved", at(0.6), plot[1] + 20, button="left", buttons=1)
+	page.mouse("mouseReleased", at(0.6), plot[1] + 20, button="left", clickCount=1)
+	page.frame()
+	begin, end = page.run("txtrace.view.time()")
+	same("whole columns", [begin % width, end % width], [0, 0])
+	last = times[-1]
+	assert abs(begin / last - 0.3) < 0.05 and abs(end / last - 0.6) < 0.1, (begin, end, last)
+	drawn = page.run("(() => { const canvas = document.querySelector('#rates canvas'); return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value); })()")
+	same("something is drawn", drawn, True)
+	return page
+
+
 def one_span(browser):
 	page = browser.open(f"file://{folder}/shop.html")
 	label, tag, _, wall, _ = rows(page, "slow-table")[2]
@@ -327,7 +359,7 @@ def keyboard(browser):
 	page = browser.open(f"file://{folder}/shop.html")
 	page.key("?")
 	same("the help", page.run("document.getElementById('help').hidden"), False)
-	same("titles of the parts", [text for text in texts(page, "h2")][:5], ["Report", "Latency over time", "Slowest spans", "Timeline", "Span"])
+	same("titles of the parts", [text for text in texts(page, "h2")][:5], ["Report", "Spans over time", "Latency over time", "Slowest spans", "Timeline"])
 	unnamed = page.run("[...document.querySelectorAll('button, input, select, canvas')].filter((element) => !(element.labels?.length || element.textContent || element.getAttribute('aria-label'))).length")
 	same("what a screen reader has no name for", unnamed, 0)
 	page.run("document.getElementById('heat').focus()")
@@ -398,6 +430,7 @@ CASES = [
 	("a filter by label, tag and thread", filters),
 	("a title sorts", sorting),
 	("a time is chosen in the heat map", times),
+	("the chart of spans over time adds up to the report", chart),
 	("one span: ledger, attributes, waits and wakers", one_span),
 	("the critical path is that of txtrace critical-path", paths),
 	("the timeline zooms, moves and chooses", timeline),

@@ -3,6 +3,7 @@
 import { find, make } from "./dom.js";
 import { labelOf, readPage, string, threadName } from "./data.js";
 import { drawReport, drawSlowest } from "./report.js";
+import { makeRates } from "./rates.js";
 import { makeHeat } from "./heat.js";
 import { makeTimeline } from "./timeline.js";
 import { drawSpan } from "./span.js";
@@ -162,8 +163,8 @@ async function start() {
 	document.title = `${page.title} - txtrace`;
 	view.restore();
 	view.timeline = makeTimeline(page, view);
-	const heat = makeHeat(page, view), flame = makeFlame(page, view);
-	view.draws.push(() => drawReport(page, view), heat, () => drawSlowest(page, view), view.timeline.draw, () => drawSpan(page, view), () => drawNeighbours(page, view));
+	const rates = makeRates(page, view), heat = makeHeat(page, view), flame = makeFlame(page, view);
+	view.draws.push(() => drawReport(page, view), rates.draw, heat, () => drawSlowest(page, view), view.timeline.draw, () => drawSpan(page, view), () => drawNeighbours(page, view));
 	drawLosses(page);
 	drawCapture(page);
 	listenToFilter(view);
@@ -171,6 +172,7 @@ async function start() {
 	offerDetails(page, view);
 	view.draw();
 	const again = () => {
+		rates.draw();
 		heat();
 		flame();
 		view.timeline.draw();
@@ -182,7 +184,7 @@ async function start() {
 		view.restore();
 		view.draw();
 	});
-	window.txtrace = { page, view, criticalPath, makeStrip, ready_ms: performance.now() };
+	window.txtrace = { page, view, rates, criticalPath, makeStrip, ready_ms: performance.now() };
 	document.documentElement.dataset.ready = "true";
 }
 

@@ -26,7 +26,7 @@ export function binEdge(page, bin) {
 	return page.grid.first_bin_ns * 2 ** (bin >> 1) * (bin & 1 ? 2 : 1.5);
 }
 
-function quantile(page, bins, cnt, part) {
+export function quantile(page, bins, cnt, part) {
 	let left = Math.ceil(cnt * part);
 	for (const [bin, in_bin] of [...bins].sort((a, b) => a[0] - b[0])) {
 		left -= in_bin;
