@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""view_browser.py FOLDER [huge]: the pages shop, strange, empty and small there, as people use them; or the page huge, of the log short again and again. Prints TAP."""
+"""view_browser.py FOLDER [huge | real NAME...]: the pages shop, strange, empty and small there, as people use them; or the page huge, of the log short again and again;
+or these pages, of recordings. Prints TAP."""
 import json
 import os
 import subprocess
@@ -58,8 +59,8 @@ def same_report(page, name):
 	wanted = {}
 	for row in report_of(name)["labels"]:
 		wall = row["wall_ns"]
-		bounds = row["lower_bounds"]
-		wanted[row["label"]] = [f"{row['count']:,}", f"{bounds:,}" if bounds else "", duration(wall["mean"]), duration(wall["p50"]), duration(wall["p99"]), duration(wall["max"]),
+		bounds = (row["lower_bounds"] or {}).get("count", 0)
+		wanted[row["label"]] = [f"{row['count']:,}", f"{bounds:,}" if bounds else "", duration(round(row["sum"]["wall_ns"] / row["count"])) if row["count"] else "-", duration(wall["p50"]), duration(wall["p99"]), duration(wall["max"]),
 			duration(row["sum"]["work_ns"])]
 	same("the report", shown, wanted)
 
@@ -446,13 +447,31 @@ CASES = [
 	("two logs beside each other, of txtrace diff", sides),
 ]
 
+def real(name):
+	def case(browser):
+		page, report = browser.open(f"file://{folder}/{name}.html"), report_of(name)
+		same_report(page, name)
+		lost = report["losses"]["lost"]
+		same("the losses are said", f"{lost:,} events were lost." in texts(page, "#warning")[0], lost > 0)
+		if page.run("txtrace.page.spanCount"):
+			page.run("document.querySelector('#slow-table tbody tr button').click()")
+			page.frame()
+			assert texts(page, "#span-title")[0].endswith(f", {duration(max(page.run('[...txtrace.page.spans.wall]')))}"), texts(page, "#span-title")
+		for key in "wwdas":
+			page.key(key)
+		page.key("Escape")
+		return page
+	return case
+
+
+REAL_CASES = [(f"the page of {name}", real(name)) for name in sys.argv[3:]]
 HUGE_CASES = [
 	("the figures are those of the report, which are those of the short log", huge),
 	("filter, slowest span, critical path, zoom and search", huge_in_use),
 ]
 
 with Browser() as started:
-	for name, case in HUGE_CASES if sys.argv[2:] == ["huge"] else CASES:
+	for name, case in REAL_CASES or (HUGE_CASES if sys.argv[2:] == ["huge"] else CASES):
 		number += 1
 		try:
 			errors = case(started).errors
