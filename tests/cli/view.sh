@@ -93,4 +93,9 @@ if command -v node >/dev/null; then
 else
 	skip "the modules are one sound script" "there is no node"
 fi
+
+colors_differ() {
+	python3 tests/cli/view_colors.py userspace/cli/view/page/names.js >"$tmp/colors" || fail "$(cat "$tmp/colors")"
+}
+check "people who do not see all colours can tell the states apart" colors_differ
 finish

@@ -271,7 +271,7 @@ def colors(browser):
 			return data[at + 3] === 255 ? "#" + color.map((byte) => byte.toString(16).padStart(2, "0")).join("") : data[at + 3] ? "tinted" : "";
 		});
 	}"""
-	on_cpu, stolen, runnable, sleep = "#0072b2", "#cc79a7", "#f0a830", "#7d6cc4"
+	on_cpu, stolen, runnable, sleep = "#0072b2", "#b493cf", "#ffbe1c", "#7267e3"
 	upper, lower = 20 + 41 + 2, 20 + 41 + 8  # of the worker's strip
 	main_upper, main_lower, below = 20 + 58 + 15 + 2, 20 + 58 + 15 + 8, 20 + 41 + 13
 	wanted = [
@@ -342,6 +342,14 @@ def losses(browser):
 	assert f"{bounds} spans are lower bounds" in warning, warning
 	lost = report["losses"]["lost"]
 	assert not lost or f"{lost:,} events were lost." in warning, warning
+	return page
+
+
+def part(browser):
+	"""Of a log that is whole: nothing is said to be missing."""
+	page = browser.open(f"file://{folder}/part.html")
+	assert 0 < page.run("txtrace.page.spanCount") < sum(row["count"] for row in report_of("shop")["labels"]), page.run("txtrace.page.spanCount")
+	assert "did not close" not in texts(page, "#warning")[0], texts(page, "#warning")
 	return page
 
 
@@ -442,6 +450,7 @@ CASES = [
 	("labels are never markup, and no other script runs", strange),
 	("a log without spans", no_spans),
 	("losses and lower bounds stand above all else", losses),
+	("a part of a log is not said to lack its end", part),
 	("400 pixels wide, light and dark", narrow),
 	("by keyboard alone, with names for a screen reader", keyboard),
 	("two logs beside each other, of txtrace diff", sides),

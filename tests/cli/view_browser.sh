@@ -28,5 +28,6 @@ sed "s/^summary.*/loss first_ns=320000 last_ns=360000 cpu=0 sched_event_cnt=3\ns
 for name in shop strange empty small stolen; do
 	make_page $name >"$tmp/said" 2>&1 || { echo "Bail out! the page of $name: $(cat "$tmp/said")"; exit 1; }
 done
+"$BUILD/txtrace" view --from 100ms --to 200ms -o "$tmp/part.html" "$tmp/shop.txtrace" >"$tmp/said" 2>&1
 "$BUILD/txtrace" diff -o "$tmp/sides.html" "$tmp/shop.txtrace" -- "$tmp/strange.txtrace" >"$tmp/said" 2>&1
 python3 tests/cli/view_browser.py "$tmp" 2>"$tmp/err" || { echo "Bail out! $(tail -n 3 "$tmp/err")"; exit 1; }

@@ -96,7 +96,7 @@ many_futexes() {
 # entries_of PID KEY-SIZE MAX-ENTRIES: of the map of that process
 entries_of() {
 	local id
-	id=$(grep -lP "^max_entries:\t$3$" /proc/"$1"/fdinfo/* | xargs grep -lP "^key_size:\t$2$" | xargs grep -hP '^map_id:' | cut -f 2)
+	id=$(grep -lP "^max_entries:\t$3$" /proc/"$1"/fdinfo/* | xargs grep -lP "^key_size:\t$2$" | xargs grep -hP '^map_id:' | cut -f 2 | sort -u)
 	"$BPFTOOL" -j map dump id "$id" | jq length
 }
 

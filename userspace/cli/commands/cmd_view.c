@@ -46,7 +46,7 @@ static const struct options options = {
 		(const struct option_example[]){
 			{ "txtrace view -o bank.html bank.txtrace && xdg-open bank.html",
 			  "Look at the whole log." },
-			{ "txtrace view --from +2s --to +3s -o second.html bank.txtrace",
+			{ "txtrace view --from 2s --to 3s -o second.html bank.txtrace",
 			  "One second, in more detail." },
 			{ "txtrace view --serve 127.0.0.1:8080 bank.txtrace",
 			  "A large log: zoom in, and press More detail." },

@@ -497,6 +497,7 @@ static int put_all(struct writer *writer, const struct txtrace_log_info *info,
 	json_name(json, "end_ns");
 	put_time(writer, census->last_ns > writer->data->grid.begin_ns ? census->last_ns
 								       : writer->data->grid.begin_ns);
+	json_member_bool(json, "is_part", census->is_range);
 	put_names(writer);
 	put_report(writer);
 	put_neighbours(writer);

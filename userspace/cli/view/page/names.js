@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The parts of a ledger and the states of a thread: one colour for each, everywhere. They differ in lightness, too.
+// The parts of a ledger and the states of a thread: one colour for each, everywhere. They were chosen so that people who do not
+// see red, green or blue can tell any two apart (tests/cli/view_colors.py).
 
 const PART_COLORS = {
 	"on-CPU": "#0072b2",
-	stolen: "#cc79a7",
-	interrupt: "#56b4e9",
-	runnable: "#f0a830",
-	detached: "#9aa3ad",
-	unknown: "#c9ccd1",
+	stolen: "#b493cf",
+	interrupt: "#6f98f2",
+	runnable: "#ffbe1c",
+	detached: "#88a3a8",
+	unknown: "#c8c8e5",
 };
 const REASON_COLORS = {
-	lock: "#d55e00",
-	disk: "#00795c",
-	network: "#4cb391",
-	sleep: "#7d6cc4",
-	fault: "#8c2d04",
-	page_fault: "#8c2d04",
-	pipe: "#a6761d",
-	wait: "#5d4a9c",
-	stopped: "#444c58",
-	other: "#8d7f71",
+	lock: "#f86c02",
+	disk: "#02673c",
+	network: "#5eca9a",
+	sleep: "#7267e3",
+	fault: "#83390c",
+	page_fault: "#83390c",
+	pipe: "#b0702c",
+	wait: "#24319a",
+	stopped: "#423b49",
+	other: "#a3766b",
 	throttled: "#b0447a",
-	poll: "#a8d08d",
+	poll: "#a6d886",
 };
 
 export function partColor(title) {

@@ -27,7 +27,7 @@ export function missing(page) {
 	if (losses?.lost) list.push(`${count(losses.lost)} events were lost.`);
 	if (losses?.dropped_spans || losses?.dropped_records) list.push(`${count(losses.dropped_records)} records were dropped, ${count(losses.dropped_spans)} of them spans: the disk did not keep up.`);
 	if (damage.bytes) list.push(`${count(damage.bytes)} bytes of the log are damaged.`);
-	if (page.complete === false) list.push("The log is not complete: its recorder did not close it.");
+	if (page.complete === false && !page.is_part) list.push("The log is not complete: its recorder did not close it.");
 	if (bounds) list.push(`${count(bounds)} spans are lower bounds: their accounts are incomplete.`);
 	if (page.report.coarse) list.push("The memory for quantiles was used up: they are coarse.");
 	return list;
