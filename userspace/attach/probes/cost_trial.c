@@ -32,10 +32,10 @@
 #define TIMING_MS 50 /* so long the recorder waits for the child to turn timing on or off */
 
 enum request { /* a byte; the answer is a number */
-	       REQUEST_WAKE = 0,
-	       REQUEST_BATCH = 1, /* ns */
-	       REQUEST_TIME = 2,  /* 1, or 0: it may not */
-	       REQUEST_REST = 3,
+	REQUEST_WAKE = 0,
+	REQUEST_BATCH = 1, /* ns */
+	REQUEST_TIME = 2,  /* 1, or 0: it may not */
+	REQUEST_REST = 3,
 };
 
 /* What the child says first. */
