@@ -374,8 +374,13 @@ static int open_side(struct kernel_side *side, const struct kernel_side_options 
 
 static int refuse(struct error *error, int err)
 {
-	error_set(error, "the kernel does not accept the BPF programs: %s; TXTRACE_DEBUG_LIBBPF=1 shows why",
-		  strerror(-err));
+	if (err == -EMFILE)
+		error_set(error,
+			  "no file descriptor is left for the BPF programs: raise the limit with ulimit -n");
+	else
+		error_set(error,
+			  "the kernel does not accept the BPF programs: %s; TXTRACE_DEBUG_LIBBPF=1 shows why",
+			  strerror(-err));
 	return err;
 }
 
