@@ -12,14 +12,16 @@ command -v tmux >/dev/null || {
 
 "$recorder" -q -o "$tmp/old.txtrace" -- "$programs/spin" --repeat 2 >/dev/null 2>&1
 
-# on_terminal COMMAND: in a terminal of its own; its exit status is in $tmp/status
+# on_terminal COMMAND: in a terminal of its own, of a server of its own, as the one before may still be ending; its exit status is in $tmp/status
+terminals=0
 on_terminal() {
 	rm -f "$tmp/status"
-	LC_ALL=C.UTF-8 tmux -S "$tmp/tmux" -f /dev/null new-session -d -x 100 -y 30 "TERM=screen-256color $1; echo \$? >'$tmp/new'; mv '$tmp/new' '$tmp/status'; sleep 1000"
+	socket=$tmp/tmux.$((++terminals))
+	LC_ALL=C.UTF-8 tmux -S "$socket" -f /dev/null new-session -d -x 100 -y 30 "TERM=screen-256color $1; echo \$? >'$tmp/new'; mv '$tmp/new' '$tmp/status'; sleep 1000"
 }
 
 screen() {
-	LC_ALL=C.UTF-8 tmux -S "$tmp/tmux" capture-pane -p -J
+	LC_ALL=C.UTF-8 tmux -S "$socket" capture-pane -p -J
 }
 
 shows() { # shows TEXT
@@ -36,7 +38,7 @@ ends_with() { # ends_with STATUS
 }
 
 done_with_terminal() {
-	LC_ALL=C.UTF-8 tmux -S "$tmp/tmux" kill-server 2>/dev/null
+	LC_ALL=C.UTF-8 tmux -S "$socket" kill-server 2>/dev/null
 }
 
 start_bank() {
@@ -54,9 +56,9 @@ watched() { # watched NAME: it shows the bank's spans while they are recorded
 # The page stays as it is, and has more afterwards.
 pauses() {
 	local before
-	LC_ALL=C.UTF-8 tmux -S "$tmp/tmux" send-keys p
+	LC_ALL=C.UTF-8 tmux -S "$socket" send-keys p
 	shows "paused, " && before=$(screen | sed -n 2p) && sleep 2.5 && [ "$(screen | sed -n 2p)" = "$before" ] || fail "before: $before" "$(screen)" || return
-	LC_ALL=C.UTF-8 tmux -S "$tmp/tmux" send-keys p
+	LC_ALL=C.UTF-8 tmux -S "$socket" send-keys p
 	shows "recording, " && wait_for 60 has_other_count "$before" || fail "it stays as it was: $before"
 }
 
@@ -68,7 +70,7 @@ has_other_count() { # has_other_count LINE
 view_ends_the_recording() {
 	watched quit || return
 	pauses || return
-	LC_ALL=C.UTF-8 tmux -S "$tmp/tmux" send-keys q
+	LC_ALL=C.UTF-8 tmux -S "$socket" send-keys q
 	ends_with 0 && screen_has "0 lost" && "$reader" verify "$tmp/quit.txtrace" >/dev/null
 	local status=$?
 	kill $bank && wait $bank 2>/dev/null
@@ -80,7 +82,7 @@ view_ends_the_recording() {
 program_ends() {
 	watched gone || return
 	kill $bank && wait $bank 2>/dev/null
-	shows "ended, " && LC_ALL=C.UTF-8 tmux -S "$tmp/tmux" send-keys q && ends_with 0 && "$reader" verify "$tmp/gone.txtrace" >/dev/null
+	shows "ended, " && LC_ALL=C.UTF-8 tmux -S "$socket" send-keys q && ends_with 0 && "$reader" verify "$tmp/gone.txtrace" >/dev/null
 	local status=$?
 	done_with_terminal
 	return $status
@@ -89,7 +91,7 @@ program_ends() {
 signal_ends_it() {
 	watched signalled || return
 	local pane
-	pane=$(LC_ALL=C.UTF-8 tmux -S "$tmp/tmux" list-panes -F '#{pane_pid}')
+	pane=$(LC_ALL=C.UTF-8 tmux -S "$socket" list-panes -F '#{pane_pid}')
 	pkill -TERM -o -P "$pane" && ends_with 0 && "$reader" verify "$tmp/signalled.txtrace" >/dev/null
 	local status=$?
 	kill $bank && wait $bank 2>/dev/null
@@ -107,7 +109,7 @@ view_has_no_privilege() {
 		[ "$(sed -n 's/^Uid:\t//p;s/^Gid:\t//p;s/^CapEff:\t//p' "/proc/$viewer/status" | tr '\t\n' '  ')" = "65534 65534 65534 65534 65534 65534 65534 65534 0000000000000000 " ] ||
 		fail "$(screen)" "$(cat "/proc/$viewer/status")"
 	status=$?
-	LC_ALL=C.UTF-8 tmux -S "$tmp/tmux" send-keys q
+	LC_ALL=C.UTF-8 tmux -S "$socket" send-keys q
 	[ $status = 0 ] && ends_with 0
 	status=$?
 	kill $bank && wait $bank 2>/dev/null

@@ -132,8 +132,12 @@ int ring_set_open(struct ring_set **result, const struct ring_set_options *optio
 	*result = set;
 	return 0;
 failed:
-	error_set(error, "cannot make %zu ring buffers of %zu KiB: %s; try a smaller --ring-size",
-		  options->ring_cnt, options->ring_bytes >> 10, strerror(-err));
+	if (err == -EMFILE)
+		error_set(error,
+			  "no file descriptor is left for the ring buffers: raise the limit with ulimit -n");
+	else
+		error_set(error, "cannot make %zu ring buffers of %zu KiB: %s; try a smaller --ring-size",
+			  options->ring_cnt, options->ring_bytes >> 10, strerror(-err));
 	ring_set_close(set);
 	return err;
 }
