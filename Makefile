@@ -4,7 +4,7 @@
 #   make demo        sets the machine up, builds, traces the demo server, prints the report
 #   make check       sets the machine up, builds, runs every test
 #   make check-fast  what of it needs no kernel and no second build
-#   make check-all   also what takes longer than 20 minutes: all steps of attaching, an hour of growth, all kernels; run it before a release
+#   make check-all   also what takes longer than 20 minutes: all steps of attaching, an hour of growth, a page of 50 million records, all kernels; run it before a release
 #   make check-kernels   the kernel tests in Debian's kernels, in QEMU; writes the table of docs/kernels.md; KERNELS="5.10 newest" only these, KERNEL_JOBS=2 two at a time
 #   make check-fresh both commands of README in a fresh Debian root, as root; FRESH_CHECK=check-fast, SUITE=bookworm, KEEP=1: tests/setup/check_fresh.sh
 #   make lint        the rules of the tree

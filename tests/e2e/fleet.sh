@@ -378,6 +378,9 @@ through_https() {
 	secure=$clickhouse_pid
 	url=https://127.0.0.1:$https_port
 	refuses "certificate" fleet report && refuses "certificate" fleet create --ca-file "$tmp/other.pem" && refuses "nowhere.pem" fleet create --ca-file "$tmp/nowhere.pem" || return
+	url=http://127.0.0.1:$port
+	refuses "ca-file is for https" fleet report --ca-file "$tmp/certificate.pem" || return
+	url=https://127.0.0.1:$https_port
 	fleet create --ca-file "$tmp/certificate.pem" >"$tmp/created" || return
 	ship --once -q --ca-file "$tmp/certificate.pem" "$logs" || return
 	answers report -- report --exact --ca-file "$tmp/certificate.pem"

@@ -321,6 +321,9 @@ static int take_url(struct clickhouse *server, CURLU *url, struct error *error)
 	if (!scheme || !host || !(is_secure || strcmp(scheme, "http") == 0) || strchr(database, '/')) {
 		error_set(error, "a server of ClickHouse is http://HOST[:PORT][/DATABASE] or https://…");
 		err = -EINVAL;
+	} else if (server->ca_file && !is_secure) {
+		error_set(error, "--ca-file is for https, and the URL of the server begins with http");
+		err = -EINVAL;
 	} else {
 		text_append_format(&server->place, "%s:%s", host, port ? port : is_secure ? "8443" : "8123");
 		text_append_format(&server->root, "%s://%s/?%s%s", scheme, text_string(&server->place),

@@ -34,7 +34,7 @@ struct clickhouse_options {
 	 * there.
 	 */
 	const char *url;
-	const char *ca_file;			 /* certificates of authorities, in PEM; NULL: the system's */
+	const char *ca_file; /* with https: certificates of authorities, in PEM; NULL: the system's */
 	uint64_t timeout_ms;			 /* for one request */
 	const volatile sig_atomic_t *is_stopped; /* NULL: never */
 	/* Once a second at least while a request runs; 0: it has ended. NULL: nobody looks. */

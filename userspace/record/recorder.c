@@ -390,8 +390,9 @@ static int read_literal(void *context, uint32_t tgid, uint64_t label, struct eve
 {
 	struct recorder *recorder = context;
 
-	return label & WIRE_LABEL_IS_PLACE ? label_files_read(recorder->label_files, label, text)
-					   : program_memory_literal(recorder->memory, tgid, label, text);
+	return label & WIRE_LABEL_IS_PLACE
+		       ? label_files_read(recorder->label_files, label, text)
+		       : program_memory_literal(recorder->memory, tgid, label, text);
 }
 
 static int look_at_socket(void *context, pid_t pid, uint32_t fd, uint64_t inode, struct wire_socket *socket)
@@ -528,8 +529,9 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	recorder->filter = kernel_filter_new(kernel_side_bpf(recorder->kernel), choices);
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
 	recorder->pipeline = pipeline_new(&options);
-	if (recorder->memory && recorder->label_files && (recorder->marks || !uses_ring) &&
-	    recorder->filter && recorder->watermarks && recorder->pipeline && make_observers(recorder)) {
+	if (recorder->memory && recorder->label_files &&
+	    (recorder->marks || !uses_ring) && recorder->filter &&
+	    recorder->watermarks && recorder->pipeline && make_observers(recorder)) {
 		recorder_observe(recorder);
 		if (!pipeline_begin(recorder->pipeline, clock_now_ns()))
 			return 0;

@@ -36,10 +36,10 @@ struct cost_trial;
 
 struct cost_trial_options {
 	const struct kernel_features *features;
-	struct bpf_program *probe; /* empty; for uprobes. NULL: not asked for */
+	struct bpf_program *probe;      /* empty; for uprobes. NULL: not asked for */
 	/* what a probe costs whose instruction is single-stepped is asked for, too */
 	bool wants_step;
-	struct bpf_program *tracepoint; /* empty; tp_btf/task_rename. NULL: not asked for */
+	struct bpf_program *tracepoint; /* empty; raw_tp/task_rename. NULL: not asked for */
 	/* in the child, once it has attached its probe: to give up what it needs no more. May be NULL */
 	void (*settle)(void *context);
 	void *context;

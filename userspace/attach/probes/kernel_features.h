@@ -18,7 +18,7 @@
 /* The nop that the kernel turns into a call when it is probed; every other one costs a trap. */
 enum fast_nop {
 	FAST_NOP_NONE = 0,
-	FAST_NOP_5 = 1, /* x86-64, from 6.18 on */
+	FAST_NOP_5 = 1,  /* x86-64, from 6.18 on */
 	/*
 	 * x86-64, the kernels after those: a call in the place of a 5-byte nop could write into the red zone
 	 */
@@ -45,15 +45,15 @@ struct kernel_features {
 	char release[65];
 	uint32_t version; /* KERNEL_VERSION(major, minor, patch) of linux/version.h */
 	bool has_btf;
-	bool can_load; /* a BPF program was accepted; false: load_errno says why not */
+	bool can_load;                /* a BPF program was accepted; false: load_errno says why not */
 	int load_errno;
-	bool has_uprobe_multi; /* 6.6 and later */
+	bool has_uprobe_multi;        /* 6.6 and later */
 	/* its pid filter means the process; the first kernels took it for the thread */
 	bool has_uprobe_multi_pid;
 	/* of the BTF tracepoint: 3, or 4 with prev_state (5.18 and later); 0: unknown, no BTF */
 	uint32_t sched_switch_arg_cnt;
-	bool has_task_storage; /* tracing programs may keep things with a task: 5.13 and later */
-	bool has_cookies;      /* a program is told which of its probes was hit: 5.15 and later */
+	bool has_task_storage;        /* tracing programs may keep things with a task: 5.13 and later */
+	bool has_cookies;             /* a program is told which of its probes was hit: 5.15 and later */
 	/* it can read under which path that probe was attached, see probe_path.h: before */
 	bool has_probe_paths;
 	/*
@@ -61,15 +61,15 @@ struct kernel_features {
 	 * CONFIG_INET
 	 */
 	bool has_socket_types;
-	uint32_t uring_places; /* enum uring_place; 0 also: a kernel without io_uring */
+	uint32_t uring_places;        /* enum uring_place; 0 also: a kernel without io_uring */
 	struct percpu_layout percpu;
-	struct steal_source steal; /* where it is told what a hypervisor takes of the CPUs */
+	struct steal_source steal;    /* where it is told what a hypervisor takes of the CPUs */
 	/*
 	 * the one to use: NONE if a child that the target forks would not survive it, and until that is
 	 * settled
 	 */
 	enum fast_nop fast_nop;
-	enum fast_nop reckless_nop; /* the one that the kernel has, whatever becomes of forked children */
+	enum fast_nop reckless_nop;   /* the one that the kernel has, whatever becomes of forked children */
 	enum lockdown lockdown;
 	bool is_root; /* effective uid 0 */
 	bool has_cap_sys_admin;

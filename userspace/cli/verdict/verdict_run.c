@@ -259,6 +259,12 @@ static int draw_run(struct cli *cli, const char *path, struct text *page)
 	text_append_bytes(page, bytes, err ? 0 : length);
 	free(bytes);
 	err = err ? err : page->err;
+	if (err == -E2BIG)
+		return cli_fail(
+			cli,
+			"can't draw '%s': its part of the page would be too large; choose a part of the "
+			"logs with --from and --to, or write the page with --write html=FILE",
+			path);
 	return err ? cli_fail(cli, "can't draw '%s': %s", path, strerror(-err)) : CLI_OK;
 }
 

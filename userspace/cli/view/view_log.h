@@ -7,7 +7,7 @@
  *
  *	if (status != CLI_OK)
  *		return status;                          a sentence was said
- *	view_page_write(file, log.data, &log.input.info, &log.input.census, &options);
+ *	view_page_write(file, &log, &options);
  *	return view_log_close(&log);                    as log_input_close()
  */
 #ifndef VIEW_LOG_H

@@ -35,8 +35,8 @@ struct kernel_side;
 struct cost_meter_options {
 	const struct kernel_features *features;
 	const struct kernel_side *kernel;
-	uint32_t cpu_cnt;	       /* that may send */
-	bool has_foreign;	       /* there may be probes on instructions that are single-stepped */
+	uint32_t cpu_cnt; /* that may send */
+	bool has_foreign; /* there may be probes on instructions that are single-stepped */
 	void (*settle)(void *context); /* for the trial (attach/probes/cost_trial.h) */
 	void *context;
 };

@@ -184,21 +184,32 @@ static void *read_all_symbols(void *context)
 	return NULL;
 }
 
-static int each_part_asked(const void *prog_fd, const char *name, kernel_part_visit visit, void *context)
+struct asked_symbols {
+	int prog_fd;
+	bool *has_failed;
+};
+
+static int each_part_asked(const void *symbols, const char *name, kernel_part_visit visit, void *context)
 {
-	return symbol_look_each_part(*(const int *)prog_fd, name, visit, context);
+	const struct asked_symbols *asked = symbols;
+	int result = symbol_look_each_part(asked->prog_fd, name, visit, context);
+
+	*asked->has_failed |= result < 0;
+	return result;
 }
 
 /* Where the kernel is slow to answer, or does not, all are read. */
 static void begin_fault_look(struct fault_look *look, const struct bpf_program *program)
 {
-	int prog_fd = bpf_program__fd(program);
-	const struct fault_symbols source = { each_part_asked, &prog_fd };
+	bool has_failed = false;
+	const struct asked_symbols asked = { bpf_program__fd(program), &has_failed };
+	const struct fault_symbols source = { each_part_asked, &asked };
 
-	if (prog_fd >= 0)
+	if (asked.prog_fd >= 0)
 		look->cnt = (uint32_t)fault_ranges_find(look->ranges, &source);
-	if (look->cnt)
+	if (look->cnt && !has_failed)
 		return;
+	look->cnt = 0;
 	look->has_thread = !pthread_create(&look->thread, NULL, read_all_symbols, look);
 	if (!look->has_thread)
 		read_all_symbols(look);

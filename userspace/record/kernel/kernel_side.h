@@ -38,13 +38,13 @@ struct kernel_side_options {
 	enum sched_mode sched;
 	const struct span_choices *choices;
 	const struct target_rules *rules; /* who is a target besides those that are named */
-	bool has_foreign;		  /* the programs of foreign.bpf.c are needed */
-	bool has_otel;			  /* those of otel.bpf.c */
+	bool has_foreign; /* the programs of foreign.bpf.c are needed */
+	bool has_otel;    /* those of otel.bpf.c */
 	bool names_futexes;
 	bool has_stacks_off_cpu;
 	bool has_stacks_on_cpu;
-	bool copies_stacks; /* rather than follow frame pointers */
-	uint64_t sample_ns; /* between two stacks on a CPU */
+	bool copies_stacks;  /* rather than follow frame pointers */
+	uint64_t sample_ns;  /* between two stacks on a CPU */
 };
 
 /*
@@ -94,7 +94,7 @@ int kernel_side_ask(const struct kernel_side *side);
 int kernel_side_start(struct kernel_side *side, struct error *error);
 /* again for processes that became targets later */
 int kernel_side_seed(struct kernel_side *side, struct error *error);
-void kernel_side_record(struct kernel_side *side); /* the probes speak from now on, all at once */
+void kernel_side_record(struct kernel_side *side);  /* the probes speak from now on, all at once */
 /* nothing does any more: programs that run at this moment finish */
 void kernel_side_silence(struct kernel_side *side);
 
