@@ -9,6 +9,7 @@
 #include "truth.h"
 
 #define PLACE_NS (2 * NS_PER_MS)
+#define NEW_CNT 5 /* any one of them may lose its CPU between setting its timer and going to sleep */
 
 static void wait_until_untraced(void)
 {
@@ -28,17 +29,19 @@ static void begin_old(struct old *old)
 	TXTRACE_KEY_BEGIN("old", "old", 3);
 }
 
-/* A new span is begun and ended among them; its parent is an old one. */
-static void go_on_with_old(const struct old *old, struct witness *witness, struct truth *truth)
+/* New spans are begun and ended among them; their parents are old ones. */
+static void go_on_with_old(const struct old *old, struct witness *witness, struct truth truths[NEW_CNT])
 {
 	TXTRACE_ENTER(old->detached);
 	TXTRACE_TAG(old->outer, "too=early");
 	TXTRACE_KEY_ENTER("old", 3);
-	WITNESSED_CHILD(truth, witness, "new", old->inner, {
+	WITNESSED_CHILD(&truths[0], witness, "new", old->inner, {
 		spin_cpu_ns(witness, PLACE_NS);
 		TXTRACE_END(old->inner);
 		sleep_ns(PLACE_NS);
 	});
+	for (unsigned i = 1; i < NEW_CNT; i++)
+		WITNESSED_CHILD(&truths[i], witness, "new", old->outer, sleep_ns(PLACE_NS));
 	TXTRACE_KEY_EXIT("old", 3);
 	TXTRACE_KEY_END("old", 3);
 	TXTRACE_EXIT(old->detached);
@@ -50,22 +53,24 @@ int main(int argc, char **argv)
 {
 	struct truth_options options =
 		truth_options_parse("two_tracers: spans that are older than the tracer", argc, argv);
-	struct truth truth = { .blocked = "sleep", .asked_ns = PLACE_NS };
+	struct truth truths[NEW_CNT];
 	struct witness witness;
 	struct old old;
 
+	for (unsigned i = 0; i < NEW_CNT; i++)
+		truths[i] = (struct truth){ .blocked = "sleep", .asked_ns = PLACE_NS };
 	truth_start(&options);
 	witness_init(&witness);
 	begin_old(&old);
 	fprintf(stderr, "the old spans have begun\n");
 	wait_until_untraced();
 	wait_until_traced(options.wait_traced_s);
-	go_on_with_old(&old, &witness, &truth);
+	go_on_with_old(&old, &witness, truths);
 	witness_release(&witness);
 	printf("{\"type\":\"anomalies\",\"counts\":{\"enter_unknown\":2,\"exit_unknown\":2,\"end_unknown\":4,"
 	       "\"mark_unknown\":1,\"exit_unentered\":0,"
 	       "\"begin_twice\":0,\"unfinished\":0}}\n");
 	printf("{\"type\":\"count\",\"label\":\"old\",\"pid\":%d,\"cnt\":0}\n", getpid());
-	truths_print(&truth, 1);
+	truths_print(truths, NEW_CNT);
 	return 0;
 }
