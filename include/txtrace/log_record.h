@@ -298,6 +298,8 @@ struct txtrace_loss {
 	uint32_t cpu;             /* 65535: not known which */
 	uint64_t span_event_cnt;  /* begin, end, tag, … of the program */
 	uint64_t sched_event_cnt; /* switches, wakeups, threads */
+	uint32_t pid;             /* whose: marks in shared memory. 0: not known, or of several threads */
+	uint32_t tid;
 };
 
 struct txtrace_open_span {

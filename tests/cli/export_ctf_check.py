@@ -163,7 +163,7 @@ class Expected:
 
     def of_loss(self, r):
         has_cpu = r["cpu"] < CPU_MAX
-        self.add(r["last_ns"], "loss", 0, 0, first_ns=r["first_ns"], last_ns=r["last_ns"], cpu=r["cpu"] if has_cpu else -1, span_event_cnt=r["span_event_cnt"],
+        self.add(r["last_ns"], "loss", r.get("pid", 0), r.get("tid", 0), first_ns=r["first_ns"], last_ns=r["last_ns"], cpu=r["cpu"] if has_cpu else -1, span_event_cnt=r["span_event_cnt"],
                  sched_event_cnt=r["sched_event_cnt"])
         self.lose("spans", r["span_event_cnt"] + (0 if has_cpu else r["sched_event_cnt"]), r["first_ns"], r["last_ns"])
         if has_cpu:

@@ -63,7 +63,7 @@ more() {
 		records attribute 'select(.name == "took") | .value' 0.004001 || return
 	import 0 no_info.ftr && records header .start_realtime_ns 0 || return
 	import 0 undeclared.ftr && records thread .comm 'ftr stream 77' && records span "$span" '["1",2,"","0",0,1,1]' || return
-	import 0 losses.ftr && records loss '[.first_ns, .last_ns, .cpu, .span_event_cnt, .sched_event_cnt]' '[1,9,3,5,7]' && records span . '' || return
+	import 0 losses.ftr && records loss '[.first_ns, .last_ns, .cpu, .span_event_cnt, .sched_event_cnt, .pid, .tid]' '[1,9,3,5,7,11,13]' && records span . '' || return
 	import 0 empty.ftr && records span . '' && import 0 after.ftr && records span "$span" "$spans" || return
 	import 2 whole.ftr after.ftr && grep -q "import one at a time" "$tmp/err"
 }

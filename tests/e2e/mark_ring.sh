@@ -124,6 +124,22 @@ overload_is_counted() {
 	"$reader" verify "$log"
 }
 
+# What each thread sent is what was received of it and what the losses say of it; how much that is, the program was asked for.
+overload_is_counted_by_thread() {
+	local tracer
+	"$programs/probe_loop" --mode begin-end --threads 2 --wait-traced 60 --iterations 2000000 >"$tmp/threads.said" &
+	pid=$!
+	"$recorder" -q --sched off -o "$tmp/threads.txtrace" --stream "$tmp/threads.stream" -p $pid 2>"$tmp/threads.err" &
+	tracer=$!
+	wait $pid || fail "the program ended with $?" || return
+	wait $tracer || fail "the tracer ended with $?: $(cat "$tmp/threads.err")" || return
+	"$reader" sql --csv "$tmp/threads.txtrace" "SELECT tid || '/' || pid, sum(span_event_cnt) FROM losses WHERE tid GROUP BY 1" | tail -n +2 | tr , ' ' >"$tmp/threads.lost"
+	[ "$(wc -l <"$tmp/threads.lost")" = 2 ] || fail "not both threads have losses: the program has to mark more: $(cat "$tmp/threads.lost")" || return
+	awk '$2 == "begin" || $2 == "end" { print $3, 1 }' "$tmp/threads.stream" | cat - "$tmp/threads.lost" |
+		awk '{ sum[$1] += $2 } END { for (thread in sum) print thread, sum[thread] }' >"$tmp/threads.sums"
+	[ "$(cut -d / -f 2 "$tmp/threads.sums" | uniq -c | xargs)" = "2 $pid 4000000" ] || fail "thread, process, events received and lost: $(cat "$tmp/threads.sums")"
+}
+
 # The slot is taken in one stay on a CPU, and its time is of the next, in which nothing else is marked. Where the kernel hid that this stay began, the sleep
 # before it is known all the same; a mark without clocks knows neither.
 held_marks_have_clocks() {
@@ -234,6 +250,7 @@ check "the same of 200 programs that are killed at random moments" killed_at_any
 check "recorders follow each other, also one that was killed" recorders_follow_each_other
 check "50,000 threads that mark twice each, ten thousand at once" many_threads
 check "under overload, what was sent is what was received and lost" overload_is_counted
+check "the same of each thread" overload_is_counted_by_thread
 check "marks with forged times are lost, and counted" forged_times_are_lost
 check "a thread that loses its CPU within a mark has its clocks there" held_marks_have_clocks
 check "attributes of up to 64,000 bytes arrive" long_texts_arrive

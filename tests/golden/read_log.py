@@ -366,7 +366,7 @@ def read_link(batch, f):
 
 
 def read_loss(batch, f):
-    return dict(last_ns=batch.time, first_ns=batch.time - f[1] & M, cpu=f[2], span_event_cnt=f[3], sched_event_cnt=f[4])
+    return dict(last_ns=batch.time, first_ns=batch.time - f[1] & M, cpu=f[2], span_event_cnt=f[3], sched_event_cnt=f[4], pid=f[5], tid=f[6])
 
 
 def read_open_span(batch, f):

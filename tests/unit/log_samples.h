@@ -84,7 +84,7 @@ static const struct txtrace_record extreme_records[] = {
 	{ .kind = TXTRACE_RECORD_COUNTER, .counter = { 0, INT64_MAX, 0, 0, STRING("counter") } },
 	{ .kind = TXTRACE_RECORD_LINK, .link = { MAX64, MAX64, 1, MAX32, MAX32, STRING("link") } },
 	{ .kind = TXTRACE_RECORD_LINK, .link = { 0, 0, MAX64, 0, 0, STRING("") } },
-	{ .kind = TXTRACE_RECORD_LOSS, .loss = { MAX64, 0, MAX32, MAX64, MAX64 } },
+	{ .kind = TXTRACE_RECORD_LOSS, .loss = { MAX64, 0, MAX32, MAX64, MAX64, MAX32, MAX32 } },
 	{ .kind = TXTRACE_RECORD_LOSS },
 	{ .kind = TXTRACE_RECORD_OPEN_SPAN,
 	  .open_span = { MAX64, MAX64, 3, 0, MAX32, MAX32, STRING("open"), STRING("key"), 0 } },
@@ -291,7 +291,7 @@ static inline void random_mark(struct sample_world *world, uint32_t thread, stru
 	case 4:
 		*record = (struct txtrace_record){ .kind = TXTRACE_RECORD_LOSS,
 						   .loss = { time_ns - 7, time_ns, thread,
-							     random_number(world), 1 } };
+							     random_number(world), 1, 100, tid } };
 		break;
 	case 5:
 		*record = (struct txtrace_record){ .kind = TXTRACE_RECORD_OPEN_SPAN,

@@ -106,6 +106,8 @@ static int attribute_loss(struct attribution *attribution, const struct event *e
 		.cpu = event->cpu,
 		.span_event_cnt = event->loss.span_event_cnt,
 		.sched_event_cnt = event->loss.sched_event_cnt,
+		.pid = event->tgid,
+		.tid = event->tid,
 	};
 	if (touches_spans) {
 		mark_open_spans(attribution, false);

@@ -421,7 +421,7 @@ static int ctf_loss(void *state, const struct txtrace_loss *loss)
 {
 	bool has_cpu = loss->cpu < CTF_CPU_MAX;
 	struct ctf *ctf = state;
-	struct text *item = begin_event(ctf, CTF_LOSS, 0, 0);
+	struct text *item = begin_event(ctf, CTF_LOSS, loss->pid, loss->tid);
 	int err;
 
 	ctf_put_u64(item, loss->first_ns);

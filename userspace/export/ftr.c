@@ -604,6 +604,10 @@ static int ftr_loss(void *state, const struct txtrace_loss *loss)
 	err = err ? err
 		  : ftr_add_number(ftr, FTR_BEGIN, FTR_UNSIGNED, FTR_LOSS_SCHED_EVENTS,
 				   loss->sched_event_cnt);
+	if (!err && loss->tid)
+		err = ftr_add_number(ftr, FTR_BEGIN, FTR_UNSIGNED, FTR_LOSS_PID, loss->pid);
+	if (!err && loss->tid)
+		err = ftr_add_number(ftr, FTR_BEGIN, FTR_UNSIGNED, FTR_LOSS_TID, loss->tid);
 	return err ? err : write_row(ftr, &row);
 }
 

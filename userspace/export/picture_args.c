@@ -170,6 +170,10 @@ void args_add_loss(struct picture_args *args, const struct txtrace_loss *loss)
 	args_add(args, "cpu", ARG_UINT, loss->cpu);
 	args_add(args, "span_event_cnt", ARG_UINT, loss->span_event_cnt);
 	args_add(args, "sched_event_cnt", ARG_UINT, loss->sched_event_cnt);
+	if (loss->tid) {
+		args_add(args, "pid", ARG_UINT, loss->pid);
+		args_add(args, "tid", ARG_UINT, loss->tid);
+	}
 }
 
 void args_add_dropped(struct picture_args *args, const struct txtrace_dropped *dropped)

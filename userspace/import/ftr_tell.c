@@ -497,43 +497,47 @@ static int tell_span(struct ftr_story *story, const struct ftr_transaction *tran
 	return import_add(story->import, &record);
 }
 
-static int tell_loss(struct ftr_story *story, uint64_t begin_ps, uint64_t end_ps, uint64_t cpu,
-		     uint64_t span_event_cnt, uint64_t sched_event_cnt)
+static int tell_loss(struct ftr_story *story, uint64_t begin_ps, uint64_t end_ps, struct txtrace_loss loss)
 {
 	struct txtrace_record record = { .kind = TXTRACE_RECORD_LOSS };
 
-	record.loss = (struct txtrace_loss){ .first_ns = begin_ps / FTR_PS_PER_NS,
-					     .last_ns = end_ps / FTR_PS_PER_NS,
-					     .cpu = (uint32_t)cpu,
-					     .span_event_cnt = span_event_cnt,
-					     .sched_event_cnt = sched_event_cnt };
+	loss.first_ns = begin_ps / FTR_PS_PER_NS;
+	loss.last_ns = end_ps / FTR_PS_PER_NS;
+	record.loss = loss;
 	return import_add(story->import, &record);
+}
+
+/* An attribute of our own: 0 stays what is not one of these, or not possible. */
+static void add_to_loss(struct txtrace_loss *loss, struct txtrace_string name, uint64_t value)
+{
+	if (is_text(name, FTR_LOSS_SPAN_EVENTS))
+		loss->span_event_cnt = value;
+	else if (is_text(name, FTR_LOSS_SCHED_EVENTS))
+		loss->sched_event_cnt = value;
+	else if (is_text(name, FTR_LOSS_CPU) && value < TXTRACE_CPU_UNKNOWN)
+		loss->cpu = (uint32_t)value;
+	else if (is_text(name, FTR_LOSS_PID) && value <= UINT32_MAX)
+		loss->pid = (uint32_t)value;
+	else if (is_text(name, FTR_LOSS_TID) && value <= UINT32_MAX)
+		loss->tid = (uint32_t)value;
 }
 
 /* Of our own stream: 1, or 0: it is none. */
 static int tell_own_loss(struct ftr_story *story, const struct ftr_transaction *transaction,
 			 struct txtrace_string label)
 {
-	uint64_t cpu = TXTRACE_CPU_UNKNOWN, span_event_cnt = 0, sched_event_cnt = 0;
+	struct txtrace_loss loss = { .cpu = TXTRACE_CPU_UNKNOWN };
 	int err;
 
 	if (!is_text(label, FTR_LOSS))
 		return 0;
 	for (size_t i = 0; i < transaction->attribute_cnt; i++) {
 		const struct ftr_attribute *attribute = &transaction->attributes[i];
-		struct txtrace_string name = ftr_story_text(story, attribute->name);
 
-		if (attribute->type != FTR_UNSIGNED)
-			continue;
-		if (is_text(name, FTR_LOSS_CPU) && attribute->value < TXTRACE_CPU_UNKNOWN)
-			cpu = attribute->value;
-		else if (is_text(name, FTR_LOSS_SPAN_EVENTS))
-			span_event_cnt = attribute->value;
-		else if (is_text(name, FTR_LOSS_SCHED_EVENTS))
-			sched_event_cnt = attribute->value;
+		if (attribute->type == FTR_UNSIGNED)
+			add_to_loss(&loss, ftr_story_text(story, attribute->name), attribute->value);
 	}
-	err = tell_loss(story, transaction->begin_ps, transaction->end_ps, cpu, span_event_cnt,
-			sched_event_cnt);
+	err = tell_loss(story, transaction->begin_ps, transaction->end_ps, loss);
 	return err ? err : 1;
 }
 
@@ -568,7 +572,9 @@ static int tell_transaction(struct ftr_story *story, const struct ftr_transactio
 static int tell_item(struct ftr_story *story, const struct ftr_transaction *item, enum ftr_item_kind kind)
 {
 	if (kind == FTR_ITEM_LOSS)
-		return tell_loss(story, item->begin_ps, item->end_ps, TXTRACE_CPU_UNKNOWN, item->id, 0);
+		return tell_loss(story, item->begin_ps, item->end_ps,
+				 (struct txtrace_loss){ .cpu = TXTRACE_CPU_UNKNOWN,
+							.span_event_cnt = item->id });
 	if (kind == FTR_ITEM_RELATION)
 		return tell_link(story, story->last_ns, FTR_TID, item->id, item->stream,
 				 ftr_story_text(story, item->generator));

@@ -37,6 +37,9 @@
 #define WAITING_MAX (2 * PUT_MAX)
 #define SETTLE_NS 1000000000u /* threads that have ended are forgotten this often */
 
+/* Of so many threads losses are told one by one, between two drains; of the others together. */
+#define LOSS_THREADS_MAX 64
+
 /* Object files of one process that mark: of further ones it goes through the probe. */
 #define PROCESS_POOLS_MAX 64
 
@@ -84,7 +87,9 @@ struct mark_rings {
 	uint64_t done_ns;      /* and what they held has been pushed, or is in the join */
 	uint64_t end_ns;       /* what is later does not count */
 	uint64_t settled_ns;   /* up to there every stay was told */
-	struct wire_loss loss; /* what was lost and is not pushed yet */
+	struct wire_loss losses[LOSS_THREADS_MAX + 1]; /* what was lost and is not pushed yet, by thread */
+	size_t loss_cnt;
+	uint32_t drained_tgid; /* whose pool is being read */
 	struct mark_rings_stats stats;
 	struct mark_counts counts;
 };
@@ -121,15 +126,32 @@ struct mark_rings *mark_rings_new(const struct mark_rings_options *options)
 
 /* ---- out of the pools ---- */
 
+/* Lanes are read one after the other: what a thread loses comes together. The last one is of all others. */
+static struct wire_loss *loss_of(struct mark_rings *marks, uint32_t tid)
+{
+	struct wire_loss *loss = &marks->losses[marks->loss_cnt];
+
+	if (marks->loss_cnt && loss[-1].header.tid == tid && loss[-1].header.tgid == marks->drained_tgid)
+		return &loss[-1];
+	if (marks->loss_cnt > LOSS_THREADS_MAX)
+		return &loss[-1];
+	*loss = (struct wire_loss){ .span_event_cnt = 0 };
+	if (marks->loss_cnt++ < LOSS_THREADS_MAX) {
+		loss->header.tid = tid;
+		loss->header.tgid = marks->drained_tgid;
+	}
+	return loss;
+}
+
 /* All kinds, if it is not known which. */
 static int lose_marks(void *context, uint32_t tid, uint32_t kind, uint64_t cnt)
 {
 	struct mark_rings *marks = context;
+	struct wire_loss *loss = loss_of(marks, tid);
 
-	(void)tid;
-	marks->loss.kinds |= mark_records_kinds(kind);
+	loss->kinds |= mark_records_kinds(kind);
+	loss->span_event_cnt += cnt;
 	mark_records_count_lost(&marks->counts, kind, cnt);
-	marks->loss.span_event_cnt += cnt;
 	marks->stats.lost_cnt += cnt;
 	return 0;
 }
@@ -169,6 +191,7 @@ static int drain_pool(struct mark_rings *marks, const struct process_pool *pool,
 	int err = mark_queue_own(marks->queue, &owner);
 
 	marks->since_ns = pool->since_ns;
+	marks->drained_tgid = pool->tgid;
 	return err ? err : mark_pool_drain(pool->pool, now_ns, &sink);
 }
 
@@ -463,18 +486,23 @@ static void close_pools(struct mark_rings *marks, uint64_t now_ns, uint64_t told
 }
 
 /* What was lost since the drain before. */
-static int push_loss(struct mark_rings *marks)
+static int push_losses(struct mark_rings *marks)
 {
-	struct wire_loss loss = marks->loss;
+	uint64_t now_ns = marks->loss_cnt ? clock_now_ns() : 0;
+	int err = 0;
 
-	if (!loss.span_event_cnt)
-		return 0;
-	loss.header = (struct wire_header){
-		.kind = EVENT_LOSS, .cpu = LOSS_CPU_UNKNOWN, .size = sizeof(loss), .time_ns = marks->drain_ns
-	};
-	loss.last_ns = clock_now_ns();
-	marks->loss = (struct wire_loss){ .span_event_cnt = 0 };
-	return marks->options.push_loss(marks->options.context, &loss);
+	for (size_t i = 0; !err && i < marks->loss_cnt; i++) {
+		struct wire_loss *loss = &marks->losses[i];
+
+		loss->header.kind = EVENT_LOSS;
+		loss->header.cpu = LOSS_CPU_UNKNOWN;
+		loss->header.size = sizeof(*loss);
+		loss->header.time_ns = marks->drain_ns;
+		loss->last_ns = now_ns;
+		err = marks->options.push_loss(marks->options.context, loss);
+	}
+	marks->loss_cnt = 0;
+	return err;
 }
 
 static int drain(struct mark_rings *marks, uint64_t told_ns)
@@ -494,7 +522,7 @@ static int drain(struct mark_rings *marks, uint64_t told_ns)
 	marks->ending_cnt = 0;
 	err = drain_pools(marks, now_ns, &until_ns);
 	if (!err)
-		err = push_loss(marks);
+		err = push_losses(marks);
 	if (err || marks->is_held_up)
 		return err;
 	close_pools(marks, now_ns, told_ns);

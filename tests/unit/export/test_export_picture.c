@@ -337,7 +337,7 @@ static void a_crash(struct feed *feed)
 	feed_span(feed, .id = 1, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = 10, .end_ns = 70,
 		  .label = feed_string("ends"));
 	feed_loss(feed, .first_ns = 71, .last_ns = 75, .cpu = 1, .span_event_cnt = 3);
-	feed_loss(feed, .first_ns = 72, .last_ns = 73, .cpu = 0, .sched_event_cnt = 4);
+	feed_loss(feed, .first_ns = 72, .last_ns = 73, .cpu = 0, .sched_event_cnt = 4, .pid = 7, .tid = 8);
 	feed_damage(feed, .offset_bytes = 8, .length_bytes = 9, .record_cnt = 10, .reason = "cut off");
 }
 
@@ -353,7 +353,7 @@ static void losses_damage_and_what_never_ended_are_shown(void **state)
 		       "row 3 under 0: lane lost events\n"
 		       "3: loss lost events 71-75 cpu=1 span_event_cnt=3 sched_event_cnt=0\n"
 		       "row 4 under 0: lane lost events\n"
-		       "4: loss lost events 72-73 cpu=0 span_event_cnt=0 sched_event_cnt=4\n"
+		       "4: loss lost events 72-73 cpu=0 span_event_cnt=0 sched_event_cnt=4 pid=7 tid=8\n"
 		       "row 5 under 0: lane txtrace\n"
 		       "5: loss damage @75 reason=cut off offset_bytes=8 length_bytes=9 record_cnt=10\n"
 		       "row 6 under 1: thread 7/9 \n"

@@ -47,6 +47,8 @@
 #define FTR_LOSS_CPU "cpu" /* whose transactions have these */
 #define FTR_LOSS_SPAN_EVENTS "span_events"
 #define FTR_LOSS_SCHED_EVENTS "sched_events"
+#define FTR_LOSS_PID "pid" /* these two only if the thread is known */
+#define FTR_LOSS_TID "tid"
 #define FTR_ID_OF_ZERO (1ull << 63) /* the span id of the transaction 0; a span's id is never 0 */
 
 #define FTR_EXPONENT -12 /* times are in ps, whatever the info chunk says */

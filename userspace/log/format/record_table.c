@@ -223,6 +223,8 @@ static const struct record_field loss_fields[] = {
 	F(loss.cpu, "cpu", CPU, PLAIN(2)),
 	F(loss.span_event_cnt, "span_event_cnt", COUNT, PLAIN(3)),
 	F(loss.sched_event_cnt, "sched_event_cnt", COUNT, PLAIN(4)),
+	F(loss.pid, "pid", PID, .rules = RECORD_OMIT_0 | RECORD_NULL_0, PLAIN(5)),
+	F(loss.tid, "tid", TID, .rules = RECORD_OMIT_0 | RECORD_NULL_0, PLAIN(6)),
 };
 
 static const struct record_field open_span_fields[] = {
@@ -458,7 +460,7 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_LOSS] = {
 		KIND(loss, "loss", "losses", "events that were lost"),
 		.time = AT(loss.last_ns), .begin = AT(loss.first_ns),
-		IN_LOG(5, V, V, C, V, V),
+		IN_LOG(7, V, V, C, V, V, C, C),
 	},
 	[TXTRACE_RECORD_OPEN_SPAN] = {
 		KIND(open_span, "open_span", "open_spans", "spans that were open at a checkpoint"),
