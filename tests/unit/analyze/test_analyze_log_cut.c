@@ -225,7 +225,8 @@ static void more_spans_than_memory(void **state)
 static void parts_of_records(void **state)
 {
 	struct txtrace_record span = SPAN(1, "tx", 10, 30), run = RUN(100, 200, 30),
-			      loss = { .kind = TXTRACE_RECORD_LOSS, .loss = { .first_ns = 10, .last_ns = 20 } };
+			      loss = { .kind = TXTRACE_RECORD_LOSS,
+				       .loss = { .first_ns = 10, .last_ns = 20 } };
 	struct txtrace_record damage = { .kind = TXTRACE_RECORD_DAMAGE }, unknown = { .kind = UINT32_MAX };
 	struct record_string strings[RECORD_STRINGS_MAX];
 	uint32_t pid, tid;
