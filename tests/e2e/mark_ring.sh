@@ -100,6 +100,10 @@ recorders_follow_each_other() {
 	grep -q "another recorder reads the marks of process $pid in shared memory" "$tmp/beside" || fail "the second one says nothing: $(cat "$tmp/beside")" || status=1
 	"$reader" info "$tmp/beside.txtrace" | grep -q '^marks *read in shared memory: 0 processes; not readable: 1 process$' || fail "$("$reader" info "$tmp/beside.txtrace" | grep '^marks')" || status=1
 	"$recorder" --marks auto -q -d 1s -o "$tmp/probed.txtrace" -p $pid || status=1
+	# nor where it is found only because of its file
+	"$recorder" --marks auto -q -d 1s -o "$tmp/found.txtrace" --exe "$programs/counted" || status=1
+	"$reader" info "$tmp/found.txtrace" | grep -q '^options .*; marks through probes: another recorder reads' && [ "$(spans_of "$tmp/found.txtrace" turn)" -gt 20 ] ||
+		fail "with --exe it does not use probes: $(spans_of "$tmp/found.txtrace" turn) spans, $("$reader" info "$tmp/found.txtrace" | grep '^options')" || status=1
 	"$reader" info "$tmp/probed.txtrace" | grep -q '^options .*; marks through probes: another recorder reads' && [ "$(spans_of "$tmp/probed.txtrace" turn)" -gt 20 ] ||
 		fail "with auto it does not use probes: $(spans_of "$tmp/probed.txtrace" turn) spans, $("$reader" info "$tmp/probed.txtrace" | grep '^options')" || status=1
 	kill -KILL $killed_pid
