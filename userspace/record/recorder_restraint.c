@@ -9,6 +9,7 @@
 #include "base/named_output.h"
 #include "record/options/log_place.h"
 #include "record/recorder_state.h"
+#include "record/sandbox/short_slice.h"
 
 static int close_log(void *context)
 {
@@ -114,6 +115,7 @@ void recorder_restrain_log(void *context)
 {
 	const struct recorder *recorder = context;
 
+	short_slice_take();
 	if (!recorder->options->is_unconfined)
 		capabilities_keep(recorder->privileges.writing);
 }
@@ -129,6 +131,7 @@ void recorder_restrain(struct recorder *recorder)
 	};
 	int err;
 
+	short_slice_take();
 	if (options->is_unconfined)
 		return;
 	if (confinement.may_fork)
