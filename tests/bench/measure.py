@@ -21,6 +21,7 @@ import otlp_figures
 import page_figures
 import path_figures
 import peer_figures
+import redis_figures
 import server_figures
 from figures import differences, row, title
 from workload import SAYS_READY, Tool, Workload, compare, quartiles
@@ -156,6 +157,9 @@ class Bench:
     def bank(self):
         server_figures.bank(self)
 
+    def redis(self):
+        redis_figures.redis(self)
+
     def select(self):
         server_figures.select(self)
 
@@ -203,6 +207,24 @@ class Bench:
                 break
         print(f"  most without a loss: {best:,.0f} events/s  aim 500,000")
 
+    def ring_rate(self):
+        title("Marks in shared memory: how many of one thread are lost, and what the recorder takes for one")
+        for rate in (2000000, 4000000, 6000000, 8000000, 10000000):
+            for seconds in (1, 3):
+                lost, cpu_ns = [], []
+                for _ in range(min(self.rounds, 5)):
+                    program = [self.program("probe_loop"), "--mode", "begin-end", "--steps", "1", "--rate", str(rate // 2), "--seconds", str(seconds)]
+                    subprocess.run([self.recorder_path, "-q", "--marks", "ring", "--sched", "off", "-o", self.log, "--", *program, "--wait-traced", "5"],
+                                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    losses = self.info()["losses"]
+                    lost.append(losses["lost"] / losses["sent"] * 100)
+                    told = subprocess.run([os.path.join(self.build, "txtrace"), "report", "--cost", "--json", self.log], check=True, capture_output=True)
+                    cpu_ns.append(json.loads(told.stdout)["cost"]["recorder_cpu_ns"] / losses["received"])
+                row(f"{rate:>10,} a second for {seconds} s: lost", lost, "%")
+                row(f"{'':>10} CPU of the whole recorder, ns for each that was read", cpu_ns)
+        print("  out of the pool with its time (drain), made a record (push), merged by time; ns for each mark  aim 15 in all")
+        subprocess.run([os.path.join(self.build, "bench", "mark_drain"), "100000", "51"], check=True)
+
 
 # Each is a method of Bench; in this order without a choice.
 PARTS = {
@@ -216,6 +238,7 @@ PARTS = {
     "others": "a process that runs a traced file, and is not traced",
     "attach": "starting: 10,000 marks, 5,000 threads",
     "bank": "a transaction of the bank, beside perf and bpftrace",
+    "redis": "a request of Redis, built with marks, beside perf",
     "select": "a transaction of PostgreSQL, pgbench select-only",
     "tpcb": "the same, tpcb-like",
     "sizes": "bytes in the log",
@@ -233,6 +256,7 @@ PARTS = {
     "page": "a page for a browser",
     "writer": "the log's writer",
     "rate": "events a second before the first is lost",
+    "ring_rate": "the same of marks in shared memory, and what the recorder takes for one",
 }
 
 

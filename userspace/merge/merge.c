@@ -170,13 +170,14 @@ static void sort(struct lane *lane)
 
 /*
  * Forgets what was given out. Bytes are in the order of pushing, entries in that of time: only when all have
- * gone can the bytes go simply.
+ * gone can the bytes go simply. Not before more has gone than is left: so each record is moved once at most,
+ * on average.
  */
 static void compact(struct lane *lane)
 {
 	size_t left = lane->entry_cnt - lane->head, first = lane->byte_cnt;
 
-	if (!lane->head)
+	if (lane->head <= left)
 		return;
 	memmove(lane->entries, lane->entries + lane->head, left * sizeof(*lane->entries));
 	for (size_t i = 0; i < left; i++)
@@ -226,12 +227,15 @@ static struct lane *choose(struct merge *merge, uint64_t *until_ns)
 	return best;
 }
 
-static int give(struct merge *merge, struct lane *lane, uint64_t until_ns, merge_take take, void *context)
+/* *left: how many may still be given out. */
+static int give(struct merge *merge, struct lane *lane, uint64_t until_ns, size_t *left, merge_take take,
+		void *context)
 {
-	while (lane->head < lane->entry_cnt && lane->entries[lane->head].time_ns <= until_ns) {
+	while (lane->head < lane->entry_cnt && lane->entries[lane->head].time_ns <= until_ns && *left) {
 		struct entry *entry = &lane->entries[lane->head++];
 		int err;
 
+		(*left)--;
 		if (entry->time_ns > merge->given_ns)
 			merge->given_ns = entry->time_ns;
 		err = take(context, lane->bytes + entry->offset, entry->size);
@@ -241,22 +245,45 @@ static int give(struct merge *merge, struct lane *lane, uint64_t until_ns, merge
 	return 0;
 }
 
-int merge_run(struct merge *merge, merge_take take, void *context)
+static uint64_t least_watermark_ns(const struct merge *merge)
 {
-	uint64_t watermark_ns = UINT64_MAX, until_ns;
+	uint64_t least_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < merge->lane_cnt; i++)
+		if (merge->lanes[i].watermark_ns < least_ns)
+			least_ns = merge->lanes[i].watermark_ns;
+	return least_ns;
+}
+
+int merge_run_some(struct merge *merge, size_t max, merge_take take, void *context)
+{
+	uint64_t watermark_ns = least_watermark_ns(merge), until_ns;
 	struct lane *lane;
 	int err = 0;
 
-	for (size_t i = 0; i < merge->lane_cnt; i++) {
+	for (size_t i = 0; i < merge->lane_cnt; i++)
 		sort(&merge->lanes[i]);
-		if (merge->lanes[i].watermark_ns < watermark_ns)
-			watermark_ns = merge->lanes[i].watermark_ns;
-	}
-	while (!err && (lane = choose(merge, &until_ns)) && head_time(lane) <= watermark_ns)
-		err = give(merge, lane, until_ns < watermark_ns ? until_ns : watermark_ns, take, context);
+	while (!err && max && (lane = choose(merge, &until_ns)) && head_time(lane) <= watermark_ns)
+		err = give(merge, lane, until_ns < watermark_ns ? until_ns : watermark_ns, &max, take,
+			   context);
 	for (size_t i = 0; i < merge->lane_cnt; i++)
 		compact(&merge->lanes[i]);
 	return err;
+}
+
+int merge_run(struct merge *merge, merge_take take, void *context)
+{
+	return merge_run_some(merge, SIZE_MAX, take, context);
+}
+
+bool merge_has_more(const struct merge *merge)
+{
+	uint64_t watermark_ns = least_watermark_ns(merge);
+
+	for (size_t i = 0; i < merge->lane_cnt; i++)
+		if (!is_empty(&merge->lanes[i]) && head_time(&merge->lanes[i]) <= watermark_ns)
+			return true;
+	return false;
 }
 
 void merge_stats(const struct merge *merge, struct merge_stats *stats)

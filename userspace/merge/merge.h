@@ -14,6 +14,7 @@
 #ifndef MERGE_H
 #define MERGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,10 @@ typedef int (*merge_take)(void *context, const void *record, size_t size);
 
 /* Gives out what is at or before the least watermark, in order. */
 int merge_run(struct merge *merge, merge_take take, void *context);
+
+/* The same of at most so many records: the others come with the next run, if merge_has_more(). */
+int merge_run_some(struct merge *merge, size_t max, merge_take take, void *context);
+bool merge_has_more(const struct merge *merge);
 
 struct merge_stats {
 	uint64_t pushed_cnt;

@@ -548,11 +548,11 @@ static int put_queued(struct mark_rings *marks)
 	return err;
 }
 
-int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns)
+int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns, bool may_push)
 {
 	int err = drain(marks, told_ns);
 
-	if (!err)
+	if (!err && may_push)
 		err = put_queued(marks);
 	return err ? err : mark_join_settle(marks->join, 0, 0);
 }

@@ -51,10 +51,10 @@ int mark_rings_hear(struct mark_rings *marks, const void *record, size_t size);
 
 /*
  * Takes what is there out of the pools, of threads that have told of their lanes,
- * and pushes some of what was taken. Everything that the kernel side sent up to
- * told_ns has been heard. 0, a negative errno, or what push returned.
+ * and pushes some of what was taken, if it may. Everything that the kernel side
+ * sent up to told_ns has been heard. 0, a negative errno, or what push returned.
  */
-int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns);
+int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns, bool may_push);
 
 /* There was more than one drain pushes: it is to be called again at once. */
 bool mark_rings_have_more(const struct mark_rings *marks);

@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Events that are handled at once: some 7 ms on a CPU of its own. Programs fill a third of a pool in 15. */
+#define RUN_MAX 32768
+
 /* Whom an event or a record of one kind interests. */
 struct audience {
 	const struct observer *observers[OBSERVER_MAX];
@@ -188,11 +191,21 @@ void pipeline_set_watermark(struct pipeline *pipeline, size_t lane, uint64_t tim
 	merge_set_watermark(pipeline->merge, pipeline->options.lane_cnt, UINT64_MAX);
 }
 
-int pipeline_run(struct pipeline *pipeline)
+static int run(struct pipeline *pipeline, size_t max)
 {
-	int err = merge_run(pipeline->merge, handle_event, pipeline);
+	int err = merge_run_some(pipeline->merge, max, handle_event, pipeline);
 
 	return err ? err : look_after_log(pipeline); /* a flush may have found that the file is old */
+}
+
+int pipeline_run(struct pipeline *pipeline)
+{
+	return run(pipeline, RUN_MAX);
+}
+
+bool pipeline_has_more(const struct pipeline *pipeline)
+{
+	return merge_has_more(pipeline->merge);
 }
 
 int pipeline_tick(struct pipeline *pipeline)
@@ -235,7 +248,7 @@ int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)
 
 	for (size_t i = 0; i < pipeline->options.lane_cnt; i++)
 		pipeline_set_watermark(pipeline, i, UINT64_MAX);
-	err = pipeline_run(pipeline);
+	err = run(pipeline, SIZE_MAX);
 	if (err)
 		return err;
 	merge_stats(pipeline->merge, &merge);

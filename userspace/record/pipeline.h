@@ -70,8 +70,12 @@ int pipeline_push_loss(struct pipeline *pipeline, const struct wire_loss *loss);
 /* Lane has told everything up to this time; losses up to this time are told once every lane has. */
 void pipeline_set_watermark(struct pipeline *pipeline, size_t lane, uint64_t time_ns);
 
-/* Handles what can be handled. Negative errno: final (the log could not be written, no memory). */
+/*
+ * Handles what can be handled, but no more at once than takes some milliseconds: the rings fill meanwhile.
+ * Negative errno: final (the log could not be written, no memory).
+ */
 int pipeline_run(struct pipeline *pipeline);
+bool pipeline_has_more(const struct pipeline *pipeline); /* that the next run can handle */
 
 /* Tells the log which spans are open, so that a crash loses no beginning. */
 int pipeline_checkpoint(struct pipeline *pipeline, uint64_t time_ns);

@@ -163,7 +163,9 @@ static void ask_threads(struct recorder *recorder)
  */
 static int drain_marks(struct recorder *recorder)
 {
-	int err = mark_rings_drain(recorder->marks, told_until_ns(recorder));
+	/* what is behind has room in the queue, and in the merge it would take twice as much */
+	int err = mark_rings_drain(recorder->marks, told_until_ns(recorder),
+				   !pipeline_has_more(recorder->pipeline));
 	uint64_t told_ns = clock_now_ns();
 
 	if (err || !mark_rings_want_stays(recorder->marks, told_ns))
@@ -458,9 +460,10 @@ static void named_ended(void *context, pid_t pid)
 	(void)pid;
 }
 
-static bool has_more_marks(const struct recorder *recorder)
+static bool has_more(const struct recorder *recorder)
 {
-	return recorder->marks && mark_rings_have_more(recorder->marks);
+	return pipeline_has_more(recorder->pipeline) ||
+	       (recorder->marks && mark_rings_have_more(recorder->marks));
 }
 
 static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
@@ -474,7 +477,7 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 	};
 	uint64_t end_ns = recorder->options->duration_ns ? recorder->begin_ns + recorder->options->duration_ns
 							 : UINT64_MAX;
-	uint64_t until_ns = now_ns + (has_more_marks(recorder) ? 0 : TICK_MS * 1000000u);
+	uint64_t until_ns = now_ns + (has_more(recorder) ? 0 : TICK_MS * 1000000u);
 	int wait_ms;
 
 	if (attach_watch_due_ns(recorder->watch, now_ns) < until_ns)
@@ -593,7 +596,7 @@ static int finish(struct recorder *recorder)
 	log_writer_drop_no_more(recorder->log);
 	do
 		err = recorder_drain(recorder);
-	while (!err && has_more_marks(recorder));
+	while (!err && has_more(recorder));
 	if (!err && recorder->marks) /* nothing more is told */
 		err = mark_rings_settle(recorder->marks, UINT64_MAX);
 	if (!err)

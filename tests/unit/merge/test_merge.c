@@ -215,6 +215,31 @@ static void an_empty_merge_gives_nothing(void **state)
 	merge_free(NULL);
 }
 
+/* What was left has its turn with the next run, and says so. */
+static void a_run_of_some_leaves_the_others(void **state)
+{
+	struct merge *merge = new_merge(2);
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++)
+		push(merge, i % 2, 10 * (i + 1), i / 2);
+	set_all_watermarks(merge, 2, 30);
+	assert_true(merge_has_more(merge));
+	assert_int_equal(merge_run_some(merge, 2, take, &taken), 0);
+	ASSERT_TAKEN(10, 20);
+	assert_true(merge_has_more(merge));
+	assert_int_equal(merge_run_some(merge, 2, take, &taken), 0);
+	ASSERT_TAKEN(10, 20, 30);
+	assert_false(merge_has_more(merge)); /* 40 is behind the watermark */
+	set_all_watermarks(merge, 2, 40);
+	assert_true(merge_has_more(merge));
+	assert_int_equal(merge_run_some(merge, 0, take, &taken), 0);
+	ASSERT_TAKEN(10, 20, 30);
+	assert_int_equal(merge_run(merge, take, &taken), 0);
+	ASSERT_TAKEN(10, 20, 30, 40);
+	merge_free(merge);
+}
+
 /* ---- against qsort ---- */
 
 #define LANES 5
@@ -223,6 +248,22 @@ static uint64_t next_random(uint64_t *random)
 {
 	*random = *random * 6364136223846793005u + 1442695040888963407u;
 	return *random >> 33;
+}
+
+/* All that can be given out; with an odd seed only some of it, as many as it may be. */
+static void run_now(struct merge *merge, uint64_t seed, uint64_t *random)
+{
+	size_t before = taken.cnt, max = next_random(random) % 40;
+
+	if (seed % 2 == 0) {
+		assert_int_equal(merge_run(merge, take, &taken), 0);
+		assert_false(merge_has_more(merge));
+		return;
+	}
+	assert_int_equal(merge_run_some(merge, max, take, &taken), 0);
+	assert_in_range(taken.cnt - before, 0, max);
+	if (taken.cnt - before < max)
+		assert_false(merge_has_more(merge));
 }
 
 /* The order that is promised: time, lane, order of pushing. */
@@ -264,7 +305,7 @@ static void random_lanes_come_out_sorted(void **state)
 				merge_set_watermark(merge, lane, now_ns - 1);
 			}
 			if (next_random(&random) % 30 == 0)
-				assert_int_equal(merge_run(merge, take, &taken), 0);
+				run_now(merge, seed, &random);
 		}
 		set_all_watermarks(merge, LANES, UINT64_MAX);
 		assert_int_equal(merge_run(merge, take, &taken), 0);
@@ -304,7 +345,7 @@ static void threads_of_a_lane_come_out_sorted(void **state)
 			}
 			/* some of them are left for the next turn */
 			set_all_watermarks(merge, 2, begin_ns);
-			assert_int_equal(merge_run(merge, take, &taken), 0);
+			run_now(merge, seed, &random);
 		}
 		set_all_watermarks(merge, 2, UINT64_MAX);
 		assert_int_equal(merge_run(merge, take, &taken), 0);
@@ -337,7 +378,7 @@ static void whatever_is_pushed_comes_out_once(void **state)
 			push(merge, lane, time_ns, numbers[lane]++);
 			if (next_random(&random) % 20 == 0) {
 				set_all_watermarks(merge, LANES, next_random(&random) % 1000);
-				assert_int_equal(merge_run(merge, take, &taken), 0);
+				run_now(merge, seed, &random);
 				for (size_t i = 0; i < taken.cnt; i++)
 					given_ns = taken.records[i].time_ns > given_ns
 							   ? taken.records[i].time_ns
@@ -369,6 +410,7 @@ int main(void)
 		cmocka_unit_test(who_takes_may_stop_and_nothing_is_lost),
 		cmocka_unit_test(the_last_time_there_is_comes_out_too),
 		cmocka_unit_test(an_empty_merge_gives_nothing),
+		cmocka_unit_test(a_run_of_some_leaves_the_others),
 		cmocka_unit_test(random_lanes_come_out_sorted),
 		cmocka_unit_test(threads_of_a_lane_come_out_sorted),
 		cmocka_unit_test(whatever_is_pushed_comes_out_once),

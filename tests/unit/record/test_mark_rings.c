@@ -111,7 +111,7 @@ static void hear_process_end(uint64_t time_ns)
 static void drain_all(void)
 {
 	do
-		assert_int_equal(mark_rings_drain(heard.marks, UINT64_MAX), 0);
+		assert_int_equal(mark_rings_drain(heard.marks, UINT64_MAX, true), 0);
 	while (mark_rings_have_more(heard.marks));
 }
 
@@ -206,7 +206,7 @@ static void a_lane_that_is_heard_of_after_its_library_was_unloaded(void **state)
 	span = TXTRACE_BEGIN("short");
 	TXTRACE_END(span);
 	hear_pool(WIRE_POOL_GONE, clock_now_ns());
-	assert_int_equal(mark_rings_drain(heard.marks, heard_ns), 0);
+	assert_int_equal(mark_rings_drain(heard.marks, heard_ns, true), 0);
 	hear_pool(find_lane(), told_ns);
 	drain_all();
 	assert_int_equal(heard.begin_cnt, 1);
