@@ -53,8 +53,8 @@ static const char *find_obstacle(const struct kernel_features *features, struct 
 }
 
 /*
- * Who reads a process' marks holds a lock of that memory. Nothing else is known to lock what has no name. The
- * file holds a few lines; what is not in its first 64 KiB is not looked for.
+ * Who reads a process' marks holds a lock of that memory. A program that locks a memfd looks the same: then
+ * probes are used, which work, too. The file holds a few lines; only its first 64 KiB are looked at.
  */
 static bool is_any_locked(dev_t device)
 {
