@@ -19,10 +19,9 @@ make_page() { # make_page NAME
 
 record_postgres() {
 	start_server || return
-	as_postgres $binaries/pgbench -n -c 4 -T 3 -h "$data" postgres >"$tmp/postgres.said" 2>&1 &
-	local client=$!
+	as_postgres $binaries/pgbench -n -c 4 -T 600 -h "$data" postgres >"$tmp/postgres.said" 2>&1 & # until it has been recorded
 	"$recorder" -q -f -d 1500ms --preset postgresql -o "$tmp/postgres.txtrace" -p "$server" 2>"$tmp/postgres.err" || fail "$(cat "$tmp/postgres.err")" || return
-	wait $client || fail "$(cat "$tmp/postgres.said")" || return
+	pkill -INT -f "pgbench -n -c 4 -T 600 -h $data postgres"
 	make_page postgres && [ "$(jq '[.labels[].count] | add' "$tmp/postgres.json")" -gt 1000 ] || fail "$(jq -c '[.labels[] | [.label, .count]]' "$tmp/postgres.json")"
 }
 
