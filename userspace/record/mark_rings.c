@@ -29,7 +29,7 @@
 /* The end of a process is told when its first thread ends: the others go on for a moment. */
 #define OVER_NS 1000000000u
 
-/* Before the pools are looked at again: some 15 ms of work, in which a program fills a third of a pool. */
+/* Pushed before the pools are looked at again: about 1 ms of work. */
 #define PUT_MAX 65536
 
 /* For their stays marks wait so long, and so many of them. */

@@ -560,12 +560,6 @@ static uint32_t taken_slots(const struct lane *lane, uint64_t position)
 		       : MARK_CHUNK_SLOTS;
 }
 
-/*
- * The memory was written by another CPU: what is read next is fetched while the slots before it are handled,
- * 16 of them, 8 lines of the cache. Not what is being written.
- */
-#define AHEAD 16
-
 /* Of what is taken, what is filled. */
 static int read_slots(const struct mark_pool *pool, struct lane *lane, uint64_t position, uint64_t now_ns,
 		      const struct mark_pool_sink *sink)
@@ -580,9 +574,6 @@ static int read_slots(const struct mark_pool *pool, struct lane *lane, uint64_t 
 	for (; !err && lane->used < taken; lane->used++) {
 		const struct mark_slot *there = &slots[lane->used];
 		struct mark_slot slot = { .commit = __atomic_load_n(&there->commit, __ATOMIC_ACQUIRE) };
-
-		if (lane->used + AHEAD < taken)
-			__builtin_prefetch(there + AHEAD);
 
 		if (slot.commit) {
 			slot.id = *(const volatile uint64_t *)&there->id;
