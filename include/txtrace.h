@@ -1100,7 +1100,7 @@ TXTRACE_ONE_PER_OBJECT_ uint64_t txtrace_mark_(uint64_t kind, uint64_t id, const
 	return result;
 }
 
-#define TXTRACE_TEXT_MAX_ UINT64_C(64000)    /* what is beyond is cut off */
+#define TXTRACE_TEXT_MAX_ UINT64_C(1048576)  /* what is beyond is cut off */
 #define TXTRACE_PROBED_MAX_ UINT64_C(512)    /* likewise, where the probe tells it */
 #define TXTRACE_KEY_MAX_ UINT64_C(64)
 #define TXTRACE_COPIED_MAX_(kind) ((kind) >= TXTRACE_MARK_KEY_BEGIN_ ? TXTRACE_KEY_MAX_ : TXTRACE_TEXT_MAX_)

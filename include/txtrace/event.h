@@ -111,7 +111,7 @@ struct wire_header {
 	uint32_t tid;  /* the thread on whose CPU time it happened; SWITCH: the thread that left */
 	uint32_t tgid;
 	uint16_t flags; /* enum wire_flag */
-	uint16_t size;  /* of the whole record in bytes, clocks and text included */
+	uint16_t size;  /* of the whole record in bytes, clocks and text included; 65535: or more */
 	uint16_t cpu;
 	uint8_t kind;   /* enum wire_kind */
 	uint8_t padding;
@@ -325,7 +325,7 @@ enum attr_type {
  */
 #define WIRE_TEXT_SHORT 64
 #define WIRE_TEXT_LONG 512
-#define WIRE_TEXT_MAX 64000
+#define WIRE_TEXT_MAX (1 << 20)
 
 struct wire_text {
 	struct wire_header header;

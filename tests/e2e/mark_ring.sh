@@ -171,17 +171,20 @@ forged_times_are_lost() {
 	[ "$(spans_of "$log" span "AND wall_ns < 1000000000")" = 1000 ] || fail "$(spans_of "$log" span "AND wall_ns < 1000000000") spans"
 }
 
-# Up to 64,000 bytes arrive; of what is longer, so many, and that it was cut.
+# Up to 1 MiB arrives; of what is longer, so many, and that it was cut.
 long_texts_arrive() {
 	launch long long_texts && compare long || return
 	[ "$("$reader" sql --csv "$tmp/long.txtrace" "SELECT name, count(*), sum(truncated) FROM attributes GROUP BY name ORDER BY name" | tail -n +2 | tr '\n' ' ')" = \
-		"pieces,9,2 string,9,2 whole,9,2 " ] || fail "not two of each were cut"
+		"pieces,12,2 string,12,2 whole,12,2 " ] || fail "not two of each were cut" || return
+	# 524,287 bytes, twice, and a comma; no byte of a third tag fits
+	[ "$("$reader" sql --csv "$tmp/long.txtrace" "SELECT length(tag), length(replace(tag, 't', '')) FROM spans WHERE label = 'tagged'" | tail -n 1)" = "1048575,1" ] || fail "not the tags" || return
+	[ "$("$reader" sql --csv "$tmp/long.txtrace" "SELECT lost_cnt FROM summaries" | tail -n 1)" = 0 ] || fail "marks were lost"
 }
 
-# Each mark of the same program is in the cost, as what it was: traps until there was memory, then 36 begins and ends, 27 attributes.
+# Each mark of the same program is in the cost, as what it was: traps until there was memory, then 50 begins and ends, 36 attributes and 3 tags.
 cost_is_told() {
 	"$reader" report --cost --json "$tmp/long.txtrace" >"$tmp/cost.json" || return
-	jq -e '.cost.classes | [.span, .text] | map([.events, .in_memory]) == [[36, 36], [27, 27]]' "$tmp/cost.json" >/dev/null &&
+	jq -e '.cost.classes | [.span, .text] | map([.events, .in_memory]) == [[50, 50], [39, 39]]' "$tmp/cost.json" >/dev/null &&
 		jq -e '.cost.classes.mark | .in_memory >= 1 and .in_memory < .events' "$tmp/cost.json" >/dev/null || fail "$(jq -c .cost.classes "$tmp/cost.json")"
 }
 
@@ -259,7 +262,7 @@ check "under overload, what was sent is what was received and lost" overload_is_
 check "the same of each thread" overload_is_counted_by_thread
 check "marks with forged times are lost, and counted" forged_times_are_lost
 check "a thread that loses its CPU within a mark has its clocks there" held_marks_have_clocks
-check "attributes of up to 64,000 bytes arrive" long_texts_arrive
+check "attributes of up to 1 MiB arrive" long_texts_arrive
 check "what they cost is told" cost_is_told
 check "plugins come and go a thousand times, and memory stays what it was" plugins_come_and_go
 check "object files with an older txtrace.h still work, beside others" headers_can_be_mixed

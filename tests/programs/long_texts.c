@@ -6,7 +6,7 @@
 #include "shared_memory.h"
 #include "truth.h"
 
-#define LONGEST 64000
+#define LONGEST (1 << 20)
 
 static char bytes[LONGEST + 10];
 
@@ -51,9 +51,25 @@ static void mark_string(size_t size)
 	free(text);
 }
 
+/* Two tags, which fit together, and one that does not any more. */
+static void mark_tags(void)
+{
+	char *text = malloc(LONGEST / 2);
+	txtrace_span_t span = TXTRACE_BEGIN("tagged");
+
+	must(text, "no memory");
+	memset(text, 't', LONGEST / 2 - 1);
+	text[LONGEST / 2 - 1] = 0;
+	for (int i = 0; i < 3; i++)
+		TXTRACE_TAG(span, text);
+	TXTRACE_END(span);
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
-	static const size_t sizes[] = { 511, 512, 513, 600, 4096, 63999, 64000, 64001, 64010 };
+	static const size_t sizes[] = { 511,   512,   513,	   600,	    4096,	 64000,
+					64001, 70000, LONGEST - 1, LONGEST, LONGEST + 1, LONGEST + 10 };
 	struct truth_options truth = TRUTH_OPTIONS_DEFAULT;
 	const struct option_spec specs[] = { TRUTH_OPTION_SPECS(&truth) };
 
@@ -68,5 +84,6 @@ int main(int argc, char **argv)
 		mark_bytes(sizes[i]);
 		mark_string(sizes[i]);
 	}
+	mark_tags();
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "attribute/clocks.h"
 
-#define TAG_MAX 4096
+#define TAG_MAX WIRE_TEXT_MAX
 #define TAG_ROOM_MORE 64
 
 _Static_assert(sizeof(struct span) == 192, "three lines of the cache");
@@ -69,7 +69,8 @@ struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint6
 {
 	uint32_t hash = hash_of_id(table, tgid, id);
 
-	HASH_INDEX_EACH(&table->by_id, hash, slot, number) {
+	HASH_INDEX_EACH(&table->by_id, hash, slot, number)
+	{
 		struct span *span = pool_item(&table->spans, number);
 
 		__builtin_prefetch(&span->parent);
@@ -84,7 +85,8 @@ struct span *span_table_get_keyed(const struct span_table *table, const struct e
 {
 	uint32_t hash = hash_of_key(table, key);
 
-	HASH_INDEX_EACH(&table->by_key, hash, slot, number) {
+	HASH_INDEX_EACH(&table->by_key, hash, slot, number)
+	{
 		struct span *span = pool_item(&table->spans, number);
 
 		if (span->key_length == key->length &&
@@ -223,7 +225,9 @@ static size_t longer_tag(const struct span *span, const struct event_text *text)
 /* The room that it needs; 0: it has enough. */
 static size_t larger_room(const struct span *span, size_t length)
 {
-	return span->tag && length <= span->tag->room ? 0 : length + TAG_ROOM_MORE;
+	if (span->tag && length <= span->tag->room)
+		return 0;
+	return length + TAG_ROOM_MORE + (length < 4096 ? 0 : length / 2); /* long ones grow in few steps */
 }
 
 size_t span_tag_growth(const struct span *span, const struct event_text *text)

@@ -28,7 +28,7 @@
 #include "base/error.h"
 #include "event/event.h"
 
-#define STREAM_TEXT_MAX 64000 /* bytes of one string */
+#define STREAM_TEXT_MAX WIRE_TEXT_MAX /* bytes of one string */
 #define STREAM_LINE_MAX (8 * STREAM_TEXT_MAX + 16384) /* bytes of one line: room for any event */
 
 /*

@@ -7,8 +7,9 @@
 
 #include "base/text.h"
 #include "import/ftr_story.h"
+#include "log/format/log_format.h"
 
-#define TEXT_MAX 65000u /* of a text that becomes a string of the log, with what may stand around it */
+#define NAME_MAX_BYTES 65000u /* of a name, with what may stand around it */
 #define NS_PER_S 1000000000ull
 #define EXACT_MAX (1ull << 50) /* up to here a double holds the quotient so that it can be written back */
 
@@ -17,13 +18,18 @@ static struct txtrace_string text_of(const char *text)
 	return (struct txtrace_string){ text, strlen(text) };
 }
 
-static struct txtrace_string cut(struct ftr_story *story, struct txtrace_string text)
+static struct txtrace_string cut_to(struct ftr_story *story, struct txtrace_string text, size_t max)
 {
-	if (text.length > TEXT_MAX) {
+	if (text.length > max) {
 		story->cut_cnt++;
-		text.length = TEXT_MAX;
+		text.length = max;
 	}
 	return text;
+}
+
+static struct txtrace_string cut(struct ftr_story *story, struct txtrace_string name)
+{
+	return cut_to(story, name, NAME_MAX_BYTES);
 }
 
 static bool ends_with(struct txtrace_string text, const char *end)
@@ -408,8 +414,8 @@ static int tell_attribute(struct ftr_story *story, const struct ftr_transaction 
 	if (attribute->type == TXTRACE_ATTRIBUTE_STRING) {
 		attribute->value = 0;
 		attribute->string = ftr_story_text(story, found->value);
-		attribute->is_truncated = attribute->string.length > TEXT_MAX;
-		attribute->string = cut(story, attribute->string);
+		attribute->is_truncated = attribute->string.length > LOG_STRING_MAX_BYTES;
+		attribute->string = cut_to(story, attribute->string, LOG_STRING_MAX_BYTES);
 	} else if (found->type == FTR_TIME) {
 		set_time(story, attribute, found->value);
 	} else if (attribute->type == TXTRACE_ATTRIBUTE_DOUBLE && *at + 1 < transaction->attribute_cnt) {

@@ -14,8 +14,8 @@
 #include "import/monad_order.h"
 #include "import/monad_ring.h"
 #include "import/monad_story.h"
+#include "log/format/log_format.h"
 
-#define PAYLOAD_MAX 65000u	 /* bytes that are kept of one; a string of a log has at most 65,535 */
 #define PAYLOADS_MAX (32u << 20) /* bytes of all that are held back */
 #define POLL_NS 10000000u	 /* how long a writer is left alone when there is nothing new */
 #define FOLLOW_CNT 65536u	 /* events between two looks at whether the user has seen enough */
@@ -181,7 +181,7 @@ static uint32_t wanted(const void *context, uint16_t type, uint32_t size)
 	const struct reader *reader = context;
 
 	if (import_options(reader->import)->with_payloads)
-		return size < PAYLOAD_MAX ? size : PAYLOAD_MAX;
+		return size < LOG_STRING_MAX_BYTES ? size : LOG_STRING_MAX_BYTES;
 	if (!reader->is_execution)
 		return 0;
 	switch (type) {

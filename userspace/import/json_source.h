@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "import/import_source.h"
 
-#define JSON_STRING_MAX (1u << 20)
+#define JSON_STRING_MAX (3u << 19) /* as base64, the longest string of a log */
 
 enum json_token {
 	JSON_END = 0, /* of the input */

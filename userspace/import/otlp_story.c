@@ -15,11 +15,11 @@
 #define RESOURCE_MAX 65536u
 #define FIRST_MADE_PID 0x40000000u /* above those of Linux */
 
-struct txtrace_string otlp_cut(struct otlp_story *story, struct txtrace_string string)
+struct txtrace_string otlp_cut(struct otlp_story *story, struct txtrace_string string, size_t max)
 {
-	if (string.length > OTLP_TEXT_MAX) {
+	if (string.length > max) {
 		story->cut_cnt++;
-		string.length = OTLP_TEXT_MAX;
+		string.length = max;
 	}
 	return string;
 }
@@ -174,7 +174,7 @@ static int keep_event(struct otlp_story *story, struct otlp_item item, const str
 	item.kind = OTLP_ITEM_INSTANT;
 	item.tid = span->tid;
 	item.span = otlp_id(span->span_id);
-	return keep(story, time_ns, &item, otlp_cut(story, name));
+	return keep(story, time_ns, &item, otlp_cut(story, name, OTLP_NAME_MAX));
 }
 
 static int keep_span(struct otlp_story *story, struct otlp_item item, struct txtrace_string bytes)

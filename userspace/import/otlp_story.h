@@ -34,7 +34,7 @@ struct otlp_item {
 };
 
 #define OTLP_STORY_SPAN_MAX (1u << 22) /* of which it is known that they are there */
-#define OTLP_TEXT_MAX 60000u	       /* of what becomes a string of the log */
+#define OTLP_NAME_MAX 60000u	       /* bytes of a name or tag */
 
 struct otlp_story {
 	struct import *import;
@@ -81,7 +81,7 @@ int otlp_tell_span(struct otlp_story *story, const struct otlp_item *item, struc
 int otlp_tell_instant(struct otlp_story *story, const struct otlp_item *item, uint64_t time_ns,
 		      struct txtrace_string name);
 
-/* As much of it as a log can hold. */
-struct txtrace_string otlp_cut(struct otlp_story *story, struct txtrace_string string);
+/* At most so many bytes of it; that some were cut off is counted. */
+struct txtrace_string otlp_cut(struct otlp_story *story, struct txtrace_string string, size_t max);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "import/otlp_story.h"
+#include "log/format/log_format.h"
 
 #define THREAD_MAX 1000000u
 #define UNKNOWN_SERVICE "unknown_service"
@@ -24,9 +25,11 @@ static int add_thread(struct otlp_story *story, uint32_t pid, uint32_t tid, uint
 		return -ENOMEM;
 	if (!is_new)
 		return 0;
-	record.thread = (struct txtrace_thread){
-		.time_ns = time_ns, .pid = pid, .tid = tid, .is_seed = true, .comm = otlp_cut(story, name)
-	};
+	record.thread = (struct txtrace_thread){ .time_ns = time_ns,
+						 .pid = pid,
+						 .tid = tid,
+						 .is_seed = true,
+						 .comm = otlp_cut(story, name, OTLP_NAME_MAX) };
 	return import_add(story->import, &record);
 }
 
@@ -55,11 +58,11 @@ int otlp_tell_process(struct otlp_story *story, uint32_t number)
 		.time_ns = story->first_ns,
 		.pid = story->known[number].pid,
 		.is_seed = true,
-		.comm = otlp_cut(story, service_of(resource)),
-		.exe = otlp_cut(story, otlp_find_text(resource, "process.executable.path")),
-		.command = otlp_cut(story, otlp_find_text(resource, "process.command_line")),
-		.container = otlp_cut(story, otlp_find_text(resource, "container.id")),
-		.pod = otlp_cut(story, otlp_find_text(resource, "k8s.pod.uid")),
+		.comm = otlp_cut(story, service_of(resource), OTLP_NAME_MAX),
+		.exe = otlp_cut(story, otlp_find_text(resource, "process.executable.path"), OTLP_NAME_MAX),
+		.command = otlp_cut(story, otlp_find_text(resource, "process.command_line"), OTLP_NAME_MAX),
+		.container = otlp_cut(story, otlp_find_text(resource, "container.id"), OTLP_NAME_MAX),
+		.pod = otlp_cut(story, otlp_find_text(resource, "k8s.pod.uid"), OTLP_NAME_MAX),
 	};
 	if (otlp_find(resource, "process.vpid", &pair) && otlp_is_number(&pair, INT32_MAX, &inner))
 		record.process.inner_pid = (uint32_t)inner;
@@ -161,9 +164,9 @@ static int add_attribute(struct otlp_story *story, const struct txtrace_span *sp
 	record.attribute.span = span->id;
 	record.attribute.pid = span->pid;
 	record.attribute.tid = span->tid;
-	record.attribute.name = otlp_cut(story, name);
-	record.attribute.is_truncated = attribute.string.length > OTLP_TEXT_MAX;
-	record.attribute.string = otlp_cut(story, attribute.string);
+	record.attribute.name = otlp_cut(story, name, OTLP_NAME_MAX);
+	record.attribute.is_truncated = attribute.string.length > LOG_STRING_MAX_BYTES;
+	record.attribute.string = otlp_cut(story, attribute.string, LOG_STRING_MAX_BYTES);
 	return import_add(story->import, &record);
 }
 
@@ -412,7 +415,7 @@ int otlp_tell_span(struct otlp_story *story, const struct otlp_item *item, struc
 		.pid = story->known[item->resource].pid,
 		.begin_ns = span.begin_ns,
 		.end_ns = span.end_ns > span.begin_ns ? span.end_ns : span.begin_ns,
-		.label = otlp_cut(story, span.name),
+		.label = otlp_cut(story, span.name, OTLP_NAME_MAX),
 	};
 	record.span.tid = record.span.end_tid = span.tid ? span.tid : record.span.pid;
 	if (otlp_is_id(span.parent_id, OTLP_SPAN_ID_BYTES) && !is_remote(story, item, &span))
@@ -424,7 +427,7 @@ int otlp_tell_span(struct otlp_story *story, const struct otlp_item *item, struc
 	read_own(story, &record.span, &span);
 	if (record.span.flags & TXTRACE_SPAN_UNFINISHED)
 		record.span.end_tid = 0;
-	record.span.tag = otlp_cut(story, record.span.tag);
+	record.span.tag = otlp_cut(story, record.span.tag, OTLP_NAME_MAX);
 	err = add_thread(story, record.span.pid, record.span.tid, record.span.end_ns, span.thread);
 	if (!err)
 		err = add_ids(story, &record.span, &span);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "record/mark_records.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "event/event_decode.h"
@@ -95,32 +97,43 @@ static int push_named(const struct mark_records *records, struct wire_header *he
 	return records->push(records->context, &named, sizeof(named));
 }
 
-static int push_text(const struct mark_records *records, struct wire_header *header,
-		     const struct queued_mark *mark, const struct mark_owner *owner, uint8_t type)
+/* Room for a record of this size, until the next call; NULL: no memory. */
+static struct wire_text *text_room(struct mark_records *records, size_t size)
 {
-	union {
-		struct wire_text text;
-		unsigned char bytes[sizeof(struct wire_text) + WIRE_TEXT_MAX];
-	} record;
-	uint32_t length = mark->text_length < WIRE_TEXT_MAX ? mark->text_length : WIRE_TEXT_MAX;
-	size_t size = sizeof(record.text) + length;
+	if (size > records->text_room) {
+		free(records->text);
+		records->text_room = 2 * size;
+		records->text = malloc(records->text_room);
+		if (!records->text)
+			records->text_room = 0;
+	}
+	return records->text;
+}
 
-	if (length < mark->text_length || mark->is_truncated)
+static int push_text(struct mark_records *records, struct wire_header *header, const struct queued_mark *mark,
+		     const struct mark_owner *owner, uint8_t type)
+{
+	size_t size = sizeof(struct wire_text) + mark->text_length;
+	struct wire_text *text = text_room(records, size);
+
+	if (!text)
+		return -ENOMEM;
+	if (mark->is_truncated)
 		header->flags |= WIRE_IS_TRUNCATED;
 	if (mark->is_unreadable)
 		header->flags |= WIRE_IS_UNREADABLE;
-	header->size = (uint16_t)size;
-	record.text = (struct wire_text){
+	header->size = size < UINT16_MAX ? (uint16_t)size : UINT16_MAX;
+	*text = (struct wire_text){
 		.header = *header,
 		.id = mark->id,
 		.name = label_of(records, owner, mark->name),
 		.value = mark->value,
 		.type = type,
-		.text_length = length,
+		.text_length = mark->text_length,
 	};
-	if (length)
-		memcpy(record.bytes + sizeof(record.text), queued_text(mark), length);
-	return records->push(records->context, &record, size);
+	if (mark->text_length)
+		memcpy(text + 1, queued_text(mark), mark->text_length);
+	return records->push(records->context, text, size);
 }
 
 bool mark_records_knows(uint8_t kind)
@@ -156,7 +169,12 @@ uint64_t mark_records_kinds(uint32_t kind)
 	return kinds;
 }
 
-int mark_records_put(const struct mark_records *records, const struct queued_mark *mark,
+void mark_records_release(struct mark_records *records)
+{
+	free(records->text);
+}
+
+int mark_records_put(struct mark_records *records, const struct queued_mark *mark,
 		     const struct mark_owner *owner)
 {
 	struct wire_header header = {

@@ -15,7 +15,11 @@ struct mark_records {
 	struct mark_join *join; /* adds the clocks, and pushes; NULL: there are none */
 	mark_join_push push;	/* of records without clocks */
 	void *context;
+	struct wire_text *text; /* NULL at first: room for one record, see mark_records_release() */
+	size_t text_room;	/* 0 at first */
 };
+
+void mark_records_release(struct mark_records *records);
 
 /* Marks in memory, by the kind of record that they became, or would have. */
 struct mark_counts {
@@ -34,7 +38,7 @@ void mark_records_count_lost(struct mark_counts *counts, uint32_t kind, uint64_t
 uint64_t mark_records_kinds(uint32_t kind);
 
 /* 0, -ENOMEM, or what push returned. */
-int mark_records_put(const struct mark_records *records, const struct queued_mark *mark,
+int mark_records_put(struct mark_records *records, const struct queued_mark *mark,
 		     const struct mark_owner *owner);
 
 #endif

@@ -614,6 +614,7 @@ void mark_rings_free(struct mark_rings *marks)
 	id_map_release(&marks->processes);
 	free(marks->endings);
 	mark_queue_free(marks->queue);
+	mark_records_release(&marks->records);
 	mark_join_free(marks->join);
 	free(marks);
 }

@@ -56,11 +56,12 @@ struct mark_pool {
 	int fd; /* holds the lock: no two readers have one pool */
 	unsigned char *memory;
 	uint64_t waits_since_ns;
-	uint64_t drained_ns;		 /* the last time */
-	uint32_t mapped_cnt;		 /* chunks that need no page fault of ours any more */
-	struct id_map lanes;		 /* place, 0 -> struct lane */
-	struct id_map threads;		 /* tid, 0 -> the first of its lanes */
-	struct id_map given;		 /* place, 0 -> struct lane, whose thread has ended */
+	uint64_t drained_ns;   /* the last time */
+	uint32_t mapped_cnt;   /* chunks that need no page fault of ours any more */
+	struct id_map lanes;   /* place, 0 -> struct lane */
+	struct id_map threads; /* tid, 0 -> the first of its lanes */
+	struct id_map given;   /* place, 0 -> struct lane, whose thread has ended */
+	struct mark_pieces_memory texts;
 	uint64_t seen[MARK_CHUNK_COUNT]; /* what each chunk was when it was last looked at */
 };
 
@@ -208,18 +209,18 @@ static void give_lane(struct mark_pool *pool, uint32_t place)
 	}
 }
 
-static void release_lane(struct lane *lane)
+static void release_lane(struct mark_pool *pool, struct lane *lane)
 {
-	mark_pieces_release(&lane->text);
+	mark_pieces_release(&lane->text, &pool->texts);
 	free(lane->next);
 	lane->next = NULL;
 }
 
 /* NULL is allowed. */
-static void free_lane(struct lane *lane)
+static void free_lane(struct mark_pool *pool, struct lane *lane)
 {
 	if (lane)
-		release_lane(lane);
+		release_lane(pool, lane);
 	free(lane);
 }
 
@@ -298,7 +299,7 @@ static bool is_of_before(struct mark_pool *pool, uint64_t place, uint64_t since_
 
 	if (given && since_ns <= given->ended_ns)
 		return true;
-	free_lane(id_map_remove(&pool->given, place, 0));
+	free_lane(pool, id_map_remove(&pool->given, place, 0));
 	return false;
 }
 
@@ -509,7 +510,8 @@ static bool go_on(struct mark_pool *pool, struct lane *lane, uint64_t position)
 
 /* ---- slots ---- */
 
-static int take_slot(struct lane *lane, const struct mark_slot *slot, const struct mark_pool_sink *sink)
+static int take_slot(struct mark_pool *pool, struct lane *lane, const struct mark_slot *slot,
+		     const struct mark_pool_sink *sink)
 {
 	struct mark mark = {
 		.tid = lane->tid,
@@ -522,11 +524,11 @@ static int take_slot(struct lane *lane, const struct mark_slot *slot, const stru
 	};
 
 	if (mark.kind == MARK_PIECE) {
-		mark_pieces_add(&lane->text, slot);
+		mark_pieces_add(&lane->text, &pool->texts, slot);
 		return 0;
 	}
 	if (mark.kind >= MARK_ATTR_BYTES && mark.kind <= MARK_KEY_EVENT) {
-		mark_pieces_take(&lane->text, &mark);
+		mark_pieces_take(&lane->text, &pool->texts, &mark);
 		mark.value = 0;
 	}
 	return sink->take(sink->context, &mark);
@@ -561,7 +563,7 @@ static uint32_t taken_slots(const struct lane *lane, uint64_t position)
 }
 
 /* Of what is taken, what is filled. */
-static int read_slots(const struct mark_pool *pool, struct lane *lane, uint64_t position, uint64_t now_ns,
+static int read_slots(struct mark_pool *pool, struct lane *lane, uint64_t position, uint64_t now_ns,
 		      const struct mark_pool_sink *sink)
 {
 	uint32_t taken = taken_slots(lane, position);
@@ -579,7 +581,7 @@ static int read_slots(const struct mark_pool *pool, struct lane *lane, uint64_t 
 			slot.id = *(const volatile uint64_t *)&there->id;
 			slot.name = *(const volatile uint64_t *)&there->name;
 			slot.value = *(const volatile uint64_t *)&there->value;
-			err = take_slot(lane, &slot, sink);
+			err = take_slot(pool, lane, &slot, sink);
 		} else if (is_given_up(pool, lane, position, now_ns)) {
 			lane->is_kept = true;
 			err = sink->lose(sink->context, lane->tid, 0, 1);
@@ -642,9 +644,9 @@ static void end_lane(struct mark_pool *pool, struct lane *lane)
 	id_map_remove(&pool->lanes, lane->place, 0);
 	unlink_lane(pool, lane);
 	give_lane(pool, lane->place);
-	release_lane(lane); /* all that remains is whose it was until when */
+	release_lane(pool, lane); /* all that remains is whose it was until when */
 	if (id_map_put(&pool->given, lane->place, 0, lane))
-		free_lane(lane);
+		free_lane(pool, lane);
 }
 
 /* What is removed may move others in the map: so they are all found first. */
@@ -698,12 +700,13 @@ void mark_pool_close(struct mark_pool *pool)
 	if (!pool)
 		return;
 	for (size_t i = 0; (lane = id_map_next(&pool->lanes, &i));)
-		free_lane(lane);
+		free_lane(pool, lane);
 	for (size_t i = 0; (lane = id_map_next(&pool->given, &i));)
-		free_lane(lane);
+		free_lane(pool, lane);
 	id_map_release(&pool->lanes);
 	id_map_release(&pool->given);
 	id_map_release(&pool->threads);
+	mark_pieces_memory_release(&pool->texts);
 	if (pool->memory)
 		munmap(pool->memory, MARK_POOL_BYTES);
 	close(pool->fd);

@@ -28,7 +28,7 @@
 #include "txtrace/mark_ring.h"
 
 #define MARK_POOL_WAIT_NS 100000000u
-#define MARK_POOL_TEXT_MAX 64000u /* bytes of a text; what is beyond is cut off */
+#define MARK_POOL_TEXT_MAX (1u << 20) /* bytes of a text; what is beyond is cut off */
 
 struct mark_pool;
 

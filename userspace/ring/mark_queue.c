@@ -8,8 +8,11 @@
 #include "base/big_memory.h"
 
 #define BLOCK_BYTES (2u << 20) /* a huge page: small ones cost more than what is put there */
-/* Of a slot of 32 bytes a mark has 40 here; a text takes more of a pool than of this. */
-#define POOL_ROOM (MARK_POOL_BYTES / sizeof(struct mark_slot) * sizeof(struct queued_mark))
+/*
+ * Of a slot of 32 bytes a mark has 40 here; a text takes more of a pool than of this. Half of a block can
+ * remain empty, because the next text is longer.
+ */
+#define POOL_ROOM (2 * (MARK_POOL_BYTES / sizeof(struct mark_slot)) * sizeof(struct queued_mark))
 
 struct block {
 	struct block *next;
@@ -71,13 +74,13 @@ static struct block *add_block(struct mark_queue *queue)
 	return block;
 }
 
-static size_t size_of(uint16_t text_length)
+static size_t size_of(uint32_t text_length)
 {
 	return sizeof(struct queued_mark) + ((size_t)text_length + 7) / 8 * 8;
 }
 
 /* Room for one with such a text; NULL: no memory. */
-static struct queued_mark *push(struct mark_queue *queue, uint16_t text_length)
+static struct queued_mark *push(struct mark_queue *queue, uint32_t text_length)
 {
 	size_t size = size_of(text_length);
 	struct block *block = queue->last;
@@ -102,11 +105,13 @@ int mark_queue_own(struct mark_queue *queue, const struct mark_owner *owner)
 	return 0;
 }
 
-_Static_assert(MARK_POOL_TEXT_MAX <= UINT16_MAX, "the length of a text");
+_Static_assert(MARK_POOL_TEXT_MAX + sizeof(struct queued_mark) <= sizeof(((struct block *)0)->bytes) &&
+		       MARK_POOL_TEXT_MAX < 1u << 21,
+	       "a text fits");
 
 int mark_queue_add(struct mark_queue *queue, const struct mark *mark, uint64_t time_ns)
 {
-	uint16_t length = (uint16_t)mark->text_length;
+	uint32_t length = mark->text_length;
 	struct queued_mark *queued = push(queue, length);
 
 	if (!queued)

@@ -32,11 +32,11 @@ struct queued_mark {
 	uint64_t name; /* an address */
 	uint64_t value;
 	uint32_t tid;
-	uint16_t text_length; /* the text lies behind it */
-	uint8_t kind;	      /* enum mark_kind; 0: it ends a turn, and time_ns is up to when */
-	bool is_truncated : 1;
-	bool is_unreadable : 1;
-	bool is_owner : 1; /* this is none: it says whose the following are, see mark_queue_own() */
+	uint32_t text_length : 21; /* the text lies behind it */
+	uint32_t is_truncated : 1;
+	uint32_t is_unreadable : 1;
+	uint32_t is_owner : 1; /* this is none: it says whose the following are, see mark_queue_own() */
+	uint32_t kind : 8;     /* enum mark_kind; 0: it ends a turn, and time_ns is up to when */
 };
 
 struct mark_queue *mark_queue_new(void);	/* NULL: no memory */

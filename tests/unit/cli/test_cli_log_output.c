@@ -18,6 +18,7 @@
 
 #include "cli/files/log_copy.h"
 #include "cli/files/log_output.h"
+#include "log/format/log_format.h"
 
 static char folder[64];
 
@@ -145,18 +146,18 @@ static void a_gap_is_told(void **state)
 	close_cli(&cli);
 }
 
-/* The format has room for 65,535 bytes. A reader takes more, from a log that somebody forged. */
+/* A string has at most 1 MiB. A reader takes more, from a log that somebody forged. */
 static void what_is_too_long_is_left_out(void **state)
 {
 	const struct txtrace_log_info info = { .start_monotonic_ns = 1000 };
-	char *bytes = calloc(1, 65536);
+	char *bytes = calloc(1, LOG_STRING_MAX_BYTES + 1);
 	struct txtrace_record good = instant(1), bad = instant(2), record;
 	struct log_output output;
 	struct txtrace_log *log;
 	struct cli cli;
 
 	(void)state;
-	bad.instant.name = (struct txtrace_string){ bytes, 65536 };
+	bad.instant.name = (struct txtrace_string){ bytes, LOG_STRING_MAX_BYTES + 1 };
 	open_cli(&cli);
 	assert_int_equal(log_output_open(&output, &cli, "out", &info, LOG_CODEC_ZSTD), CLI_OK);
 	assert_int_equal(log_output_add(&output, &good, 0), 0);

@@ -559,7 +559,7 @@ static void lines_without_end_and_nul_bytes_are_refused_and_passed_by(void **sta
 	memcpy(bytes + 2 * STREAM_LINE_MAX, good, sizeof(good) - 1);
 	memset(&storage, 0, sizeof(storage));
 	assert_int_equal(stream_read(in, &storage, &event), -EBADMSG);
-	assert_string_equal(storage.error.text, "line 1: it is longer than 528384 bytes");
+	assert_string_equal(storage.error.text, "line 1: it is longer than 8404992 bytes");
 	assert_int_equal(stream_read(in, &storage, &event), 1);
 	assert_int_equal(event.time_ns, 5);
 	assert_int_equal(stream_read(in, &storage, &event), -EBADMSG);

@@ -161,7 +161,8 @@ static void long_strings_have_a_limit(void **state)
 	memset(bytes, 'x', LOG_STRING_MAX_BYTES + 1);
 	for (unsigned int i = 0; i < 40; i++) {
 		bytes[i] = 'y';
-		record.attribute.name = (struct txtrace_string){ bytes, LOG_STRING_MAX_BYTES };
+		record.attribute.name = (struct txtrace_string){ bytes, LOG_STRINGS_MAX_BYTES -
+										LOG_STRING_MAX_BYTES };
 		record.attribute.string = (struct txtrace_string){ bytes, LOG_STRING_MAX_BYTES - i };
 		assert_int_equal(log_writer_add(writer, &record), 0);
 		put_record(out, &record);
@@ -174,6 +175,11 @@ static void long_strings_have_a_limit(void **state)
 	record.attribute.string.length = LOG_STRING_MAX_BYTES + 1;
 	assert_int_equal(log_writer_add(writer, &record), -E2BIG);
 	record.attribute.string.length = 1;
+	assert_int_equal(log_writer_add(writer, &record), -E2BIG);
+	log_writer_abort(writer);
+	writer = open_sample(path, LOG_CODEC_NONE, 0);
+	record.attribute.name.length++;
+	record.attribute.string.length = LOG_STRING_MAX_BYTES;
 	assert_int_equal(log_writer_add(writer, &record), -E2BIG);
 	log_writer_abort(writer);
 	free(expected);

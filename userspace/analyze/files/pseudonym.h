@@ -13,7 +13,7 @@
 #include "txtrace/log.h"
 
 #define PSEUDONYM_LENGTH 12 /* letters and the digits 2 to 7 */
-#define PSEUDONYM_TEXT_MAX 65535 /* the longest string that a log can hold */
+#define PSEUDONYM_TEXT_MAX (1 << 20) /* the longest string that a log can hold */
 
 struct pseudonyms;
 

@@ -63,22 +63,9 @@ static int change_clock(struct log_output *output, uint64_t time_ns, uint64_t cl
 	return err;
 }
 
-/* The reader is more patient with forged logs than the writer. */
-static bool is_too_long(struct txtrace_record *record)
-{
-	struct record_string strings[RECORD_STRINGS_MAX];
-	int cnt = record_strings(record, strings);
-
-	for (int i = 0; i < cnt; i++) {
-		if (strings[i].string->length > LOG_STRING_MAX_BYTES)
-			return true;
-	}
-	return false;
-}
-
 int log_output_add(struct log_output *output, struct txtrace_record *record, uint64_t clock_ns)
 {
-	bool is_left_out = is_too_long(record);
+	bool is_left_out = record_is_too_long(record); /* in a forged log */
 	int err = 0;
 
 	output->too_long_cnt += is_left_out;

@@ -80,7 +80,8 @@ enum log_block_type {
 
 /* No batch holds more: a reader's memory is bounded by these. */
 #define LOG_PAYLOAD_MAX_BYTES (8u << 20) /* stored, and raw */
-#define LOG_STRING_MAX_BYTES 65535u
+#define LOG_STRING_MAX_BYTES (1u << 20)
+#define LOG_STRINGS_MAX_BYTES (LOG_STRING_MAX_BYTES + (256u << 10)) /* all of a record together */
 #define LOG_THREAD_MAX 65536u
 #define LOG_NAME_MAX 262144u
 #define LOG_TEXT_MAX 262144u

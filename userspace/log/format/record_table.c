@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "log/format/log_field.h"
+#include "log/format/log_format.h"
 
 #define LENGTH_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define AT(member) offsetof(struct txtrace_record, member)
@@ -652,4 +653,20 @@ int record_strings(struct txtrace_record *record, struct record_string strings[R
 			record->kind == TXTRACE_RECORD_COST
 		};
 	return cnt;
+}
+
+bool record_is_too_long(const struct txtrace_record *record)
+{
+	const struct record_kind *kind = record_kind_of(record);
+	size_t all = 0;
+
+	for (int i = 0; i < RECORD_STRINGS_MAX && kind->strings[i]; i++) {
+		size_t length = ((const struct txtrace_string *)((const char *)record + kind->strings[i]))
+					->length;
+
+		if (length > LOG_STRING_MAX_BYTES)
+			return true;
+		all += length;
+	}
+	return all > LOG_STRINGS_MAX_BYTES;
 }

@@ -230,4 +230,7 @@ struct record_string {
  */
 int record_strings(struct txtrace_record *record, struct record_string strings[RECORD_STRINGS_MAX]);
 
+/* It has a string of more than LOG_STRING_MAX_BYTES, or of more than LOG_STRINGS_MAX_BYTES together. */
+bool record_is_too_long(const struct txtrace_record *record);
+
 #endif

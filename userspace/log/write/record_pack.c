@@ -13,7 +13,6 @@
 #define TEXT_CAPACITY 32768u
 #define OBJECT_CAPACITY 16384u
 #define SLOT_CAPACITY 32768u
-#define STRING_BYTES (1u << 20)
 
 /* No record adds more than this to any table. */
 #define RECORD_ENTRIES_MAX 4u
@@ -30,8 +29,8 @@ int record_packer_init(struct record_packer *packer)
 
 	memset(packer, 0, sizeof(*packer));
 	err |= intern_numbers_init(&packer->threads, THREAD_CAPACITY);
-	err |= intern_strings_init(&packer->names, RECORD_NAME_CAPACITY, STRING_BYTES);
-	err |= intern_strings_init(&packer->texts, TEXT_CAPACITY, STRING_BYTES);
+	err |= intern_strings_init(&packer->names, RECORD_NAME_CAPACITY, LOG_STRINGS_MAX_BYTES);
+	err |= intern_strings_init(&packer->texts, TEXT_CAPACITY, LOG_STRINGS_MAX_BYTES);
 	err |= intern_numbers_init(&packer->objects, OBJECT_CAPACITY);
 	err |= intern_numbers_init(&packer->slots, SLOT_CAPACITY);
 	packer->model.threads = calloc(THREAD_CAPACITY, sizeof(*packer->model.threads));
@@ -87,14 +86,11 @@ int record_packer_check(const struct record_packer *packer, const struct txtrace
 
 	if (!of->log_field_cnt)
 		return -EINVAL;
-	for (unsigned int i = 0; i < RECORD_STRINGS_MAX && of->strings[i]; i++) {
-		size_t length = ((const struct txtrace_string *)((const char *)record + of->strings[i]))
-					->length;
-
-		if (length > LOG_STRING_MAX_BYTES)
-			return -E2BIG;
-		*(i == 0 && !of->is_nameless ? &name_bytes : &text_bytes) += length;
-	}
+	if (record_is_too_long(record))
+		return -E2BIG;
+	for (unsigned int i = 0; i < RECORD_STRINGS_MAX && of->strings[i]; i++)
+		*(i == 0 && !of->is_nameless ? &name_bytes : &text_bytes) +=
+			((const struct txtrace_string *)((const char *)record + of->strings[i]))->length;
 	if (!has_room(&packer->names, name_bytes) || !has_room(&packer->texts, text_bytes) ||
 	    packer->threads.count + RECORD_ENTRIES_MAX > packer->threads.capacity ||
 	    packer->objects.count + RECORD_ENTRIES_MAX > packer->objects.capacity ||
