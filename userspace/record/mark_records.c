@@ -50,50 +50,67 @@ static uint64_t label_of(const struct mark_records *records, const struct mark_o
 	return owner->label_base && label_files_has(records->label_files, place) ? place : address;
 }
 
-static int push_span(const struct mark_records *records, struct wire_header *header,
-		     const struct queued_mark *mark, const struct mark_owner *owner)
+/*
+ * In three words, not field by field: who reads a record right after in larger
+ * pieces than were written waits 10 ns until all of them have come to the cache.
+ */
+static void put_header(struct wire_header *header, const struct queued_mark *mark,
+		       const struct mark_owner *owner, uint16_t flags, size_t size)
 {
-	struct wire_span span = { .id = mark->id,
-				  .label = label_of(records, owner, mark->name),
-				  .parent = mark->value };
+	uint16_t kept = size < UINT16_MAX ? (uint16_t)size : UINT16_MAX;
+	const uint64_t words[] = { mark->time_ns, (uint64_t)owner->tgid << 32 | mark->tid,
+				   (uint64_t)shapes[mark->kind].wire_kind << 48 |
+					   (uint64_t)LOSS_CPU_UNKNOWN << 32 | (uint64_t)kept << 16 | flags };
 
-	header->size = sizeof(span);
-	span.header = *header;
-	if (records->join)
-		return mark_join_add(records->join, &span.header);
-	span.header.flags |= WIRE_NO_CLOCKS;
-	return records->push(records->context, &span, sizeof(span));
+	memcpy(header, words, sizeof(*header));
 }
 
-static int push_key(const struct mark_records *records, struct wire_header *header,
-		    const struct queued_mark *mark, const struct mark_owner *owner)
+_Static_assert(offsetof(struct wire_header, tid) == 8 && offsetof(struct wire_header, tgid) == 12 &&
+		       offsetof(struct wire_header, flags) == 16 &&
+		       offsetof(struct wire_header, size) == 18 && offsetof(struct wire_header, cpu) == 20 &&
+		       offsetof(struct wire_header, kind) == 22,
+	       "the words of a header");
+
+static int push_span(struct mark_records *records, const struct queued_mark *mark,
+		     const struct mark_owner *owner)
+{
+	struct wire_span span;
+
+	put_header(&span.header, mark, owner, records->join ? 0 : WIRE_NO_CLOCKS, sizeof(span));
+	span.id = mark->id;
+	span.label = label_of(records, owner, mark->name);
+	span.parent = mark->value;
+	return records->join ? mark_join_add(records->join, &span.header)
+			     : records->push(records->context, &span, sizeof(span));
+}
+
+static int push_key(struct mark_records *records, const struct queued_mark *mark,
+		    const struct mark_owner *owner)
 {
 	struct wire_key key = { .name = label_of(records, owner, mark->name),
 				.key_length = mark->text_length < WIRE_KEY_MAX ? mark->text_length
 									       : WIRE_KEY_MAX };
+	uint16_t flags = records->join ? 0 : WIRE_NO_CLOCKS;
 
-	header->size = sizeof(key);
 	if (mark->text_length > WIRE_KEY_MAX || mark->is_truncated)
-		header->flags |= WIRE_IS_TRUNCATED;
+		flags |= WIRE_IS_TRUNCATED;
 	if (!key.key_length)
-		header->flags |= WIRE_IS_UNREADABLE;
-	key.header = *header;
+		flags |= WIRE_IS_UNREADABLE;
+	put_header(&key.header, mark, owner, flags, sizeof(key));
 	memcpy(key.key, queued_text(mark), key.key_length);
-	if (records->join)
-		return mark_join_add(records->join, &key.header);
-	key.header.flags |= WIRE_NO_CLOCKS;
-	return records->push(records->context, &key, sizeof(key));
+	return records->join ? mark_join_add(records->join, &key.header)
+			     : records->push(records->context, &key, sizeof(key));
 }
 
-static int push_named(const struct mark_records *records, struct wire_header *header,
-		      const struct queued_mark *mark, const struct mark_owner *owner)
+static int push_named(struct mark_records *records, const struct queued_mark *mark,
+		      const struct mark_owner *owner)
 {
-	struct wire_mark named = { .id = mark->id,
-				   .name = label_of(records, owner, mark->name),
-				   .value = mark->value };
+	struct wire_mark named;
 
-	header->size = sizeof(named);
-	named.header = *header;
+	put_header(&named.header, mark, owner, 0, sizeof(named));
+	named.id = mark->id;
+	named.name = label_of(records, owner, mark->name);
+	named.value = mark->value;
 	return records->push(records->context, &named, sizeof(named));
 }
 
@@ -110,29 +127,24 @@ static struct wire_text *text_room(struct mark_records *records, size_t size)
 	return records->text;
 }
 
-static int push_text(struct mark_records *records, struct wire_header *header, const struct queued_mark *mark,
-		     const struct mark_owner *owner, uint8_t type)
+static int push_text(struct mark_records *records, const struct queued_mark *mark,
+		     const struct mark_owner *owner)
 {
 	size_t size = sizeof(struct wire_text) + mark->text_length;
 	struct wire_text *text = text_room(records, size);
 
 	if (!text)
 		return -ENOMEM;
-	if (mark->is_truncated)
-		header->flags |= WIRE_IS_TRUNCATED;
-	if (mark->is_unreadable)
-		header->flags |= WIRE_IS_UNREADABLE;
-	header->size = size < UINT16_MAX ? (uint16_t)size : UINT16_MAX;
-	*text = (struct wire_text){
-		.header = *header,
-		.id = mark->id,
-		.name = label_of(records, owner, mark->name),
-		.value = mark->value,
-		.type = type,
-		.text_length = mark->text_length,
-	};
-	if (mark->text_length)
-		memcpy(text + 1, queued_text(mark), mark->text_length);
+	put_header(&text->header, mark, owner,
+		   (mark->is_truncated ? WIRE_IS_TRUNCATED : 0) |
+			   (mark->is_unreadable ? WIRE_IS_UNREADABLE : 0),
+		   size);
+	text->id = mark->id;
+	text->name = label_of(records, owner, mark->name);
+	text->value = mark->value;
+	text->type = shapes[mark->kind].type;
+	text->text_length = mark->text_length;
+	memcpy(text + 1, queued_text(mark), mark->text_length);
 	return records->push(records->context, text, size);
 }
 
@@ -177,24 +189,16 @@ void mark_records_release(struct mark_records *records)
 int mark_records_put(struct mark_records *records, const struct queued_mark *mark,
 		     const struct mark_owner *owner)
 {
-	struct wire_header header = {
-		.time_ns = mark->time_ns,
-		.tid = mark->tid,
-		.tgid = owner->tgid,
-		.cpu = LOSS_CPU_UNKNOWN,
-		.kind = shapes[mark->kind].wire_kind,
-	};
-
 	switch (shapes[mark->kind].shape) {
 	case SPAN:
-		return push_span(records, &header, mark, owner);
+		return push_span(records, mark, owner);
 	case KEY:
-		return push_key(records, &header, mark, owner);
+		return push_key(records, mark, owner);
 	case NAMED:
-		return push_named(records, &header, mark, owner);
+		return push_named(records, mark, owner);
 	case VALUE:
 	case TEXT:
-		return push_text(records, &header, mark, owner, shapes[mark->kind].type);
+		return push_text(records, mark, owner);
 	case NOTHING:
 		break;
 	}
