@@ -265,6 +265,57 @@ damaged_headers_are_named() {
 	[ $? = 1 ] && [ "$(grep -c "the header of .* is damaged, so its capture is not known; it is not sent" "$tmp/told")" = 2 ] || fail "$(cat "$tmp/told")"
 }
 
+make_waits() { # of a thread: it waits for a pipe from the first file to the second, and for a lock from there to the third
+	local part header='header host="h" capture_id="w" boot_id="b" start_monotonic_ns=1 start_realtime_ns=1795000000000000000'
+	mkdir -p "$tmp/waits" || return
+	for part in 0 1 2; do
+		{
+			echo "$header part=$part first_sequence=$part"
+			case $part in
+			0) echo 'run pid=7 tid=8 cpu=0 begin_ns=1000 end_ns=2000 left_as=blocked reason=pipe syscall_nr=0 object=3' ;;
+			1)
+				echo 'wake time_ns=12000 pid=7 tid=8 cpu=1 waker_pid=5 waker_tid=6 waker_comm="writer"'
+				echo 'run pid=7 tid=8 cpu=0 begin_ns=12500 end_ns=13000 blocked_ns=10000 runnable_ns=500 left_as=blocked reason=lock syscall_nr=202 object=4096'
+				;;
+			2) echo 'run pid=7 tid=8 cpu=0 begin_ns=33000 end_ns=34000 blocked_ns=20000 left_as=preempted' ;;
+			esac
+		} | "$make_log" "$tmp/waits/w.00000$((part + 1)).txtrace" || return
+	done
+}
+
+waits_of_server() { # waits_of_server DATABASE
+	curl -sS --data-binary "SELECT tid, blocked_ns, toString(reason), toString(object), toString(syscall_nr), toString(waker_tid) FROM blocks ORDER BY end_ns FORMAT TSV" \
+		"http://127.0.0.1:$one/?database=$1"
+}
+
+# What `txtrace sql` says of all files together, whether one sender sends them or each has another one.
+waits_go_on_in_the_next_file() {
+	local file
+	make_waits || return
+	"$reader" sql --csv "$tmp/waits" "SELECT tid, blocked_ns, reason, object, syscall_nr, waker_tid FROM blocks ORDER BY end_ns" 2>/dev/null | tail -n +2 | tr , '\t' |
+		sed 's/0x3\t/3\t/; s/0x1000\t/4096\t/; s/\t$/\t0/' >"$tmp/waits.known" || return
+	[ "$(cut -f 1-5 "$tmp/waits.known" | paste -sd' ' | tr '\t' ,)" = "8,10000,pipe,3,0 8,20000,lock,4096,202" ] || fail "$(cat "$tmp/waits.known")" || return
+	url=http://127.0.0.1:$one/waits
+	fleet create >"$tmp/created" && ship --once -q "$tmp/waits" || return
+	waits_of_server waits >"$tmp/waits.once"
+	cmp "$tmp/waits.known" "$tmp/waits.once" || fail "$(cat "$tmp/waits.once")" || return
+	url=http://127.0.0.1:$one/waits2
+	mkdir "$tmp/waits2" && fleet create >"$tmp/created" || return
+	for file in "$tmp/waits"/*; do
+		mv "$file" "$tmp/waits2" && ship --once -q "$tmp/waits2" || return
+	done
+	waits_of_server waits2 >"$tmp/waits.each"
+	cmp "$tmp/waits.known" "$tmp/waits.each" || fail "$(cat "$tmp/waits.each")"
+}
+
+# Without the file before, the reason is not known.
+waits_without_the_file_before() {
+	url=http://127.0.0.1:$one/waits3
+	mkdir "$tmp/waits3" && mv "$tmp/waits2/w.000003.txtrace" "$tmp/waits3" && fleet create >"$tmp/created" || return
+	ship --once -q "$tmp/waits3" 2>"$tmp/told"
+	[ "$(waits_of_server waits3 | tr '\t' ,)" = '8,20000,,0,0,0' ] || fail "$(waits_of_server waits3)"
+}
+
 send_many_days() {
 	local day
 	mkdir -p "$tmp/days" && cp "$logs/c00.000001.txtrace" "$tmp/days" || return
@@ -444,6 +495,8 @@ check "a killed recorder's file is sent, and one that is being written is not" h
 check "files that can't be read are named" unreadable_files_are_named
 check "files with damaged headers are named" damaged_headers_are_named
 check "a file of many days is sent" many_days_are_sent
+check "a wait that goes on in the next file is known there" waits_go_on_in_the_next_file
+check "without the file before it, its reason is unknown" waits_without_the_file_before
 url=http://127.0.0.1:$one
 check "patterns match as those of other commands" patterns_match_alike
 check "wrong credentials" bad_credentials

@@ -9,9 +9,9 @@
 
 #include "analyze/container_names.h"
 #include "base/array.h"
+#include "fleet/block_memory.h"
 #include "fleet/fleet_table.h"
 #include "log/format/record_table.h"
-#include "sql/block_rows.h"
 
 #define REMOVED_MAX 1000	/* a forged file may claim to be any part: so many are told at once */
 #define INSERT_BYTES (8u << 20) /* rows of a table that are sent at once */
@@ -41,6 +41,7 @@ struct shipper {
 	struct sent_capture *captures;
 	size_t capture_cnt;
 	size_t capture_room;
+	struct block_memory blocks;
 	void (*see)(void *context, uint64_t read_bytes, uint64_t file_bytes); /* NULL: nobody looks */
 	void *see_context;
 };
@@ -54,7 +55,7 @@ struct sending {
 	struct fleet_place place;
 	struct text file; /* the same as the first columns of a row */
 	struct container_names *containers;
-	struct block_rows blocks;
+	struct block_rows *blocks;
 	struct shipper_result *result;
 	struct error *error;
 	uint64_t first_unix_ns;
@@ -97,6 +98,7 @@ void shipper_free(struct shipper *shipper)
 	for (size_t i = 0; i < shipper->capture_cnt; i++)
 		free(shipper->captures[i].parts);
 	free(shipper->captures);
+	block_memory_release(&shipper->blocks);
 	free(shipper);
 }
 
@@ -264,11 +266,11 @@ static int add_plain(struct sending *sending, size_t table, const struct txtrace
 static int add_block(struct sending *sending, const struct txtrace_record *record)
 {
 	const struct txtrace_string none = { "", 0 };
-	int result = block_rows_add(&sending->blocks, record, txtrace_log_info(sending->log), false);
+	int result = block_rows_add(sending->blocks, record, txtrace_log_info(sending->log), false);
 
 	if (result < 0)
 		return no_memory(sending->error);
-	return result ? add_row(sending, FLEET_BLOCKS, &sending->blocks.block, sending->blocks.block.end_ns,
+	return result ? add_row(sending, FLEET_BLOCKS, &sending->blocks->block, sending->blocks->block.end_ns,
 				none, none)
 		      : 0;
 }
@@ -410,6 +412,8 @@ static int send_log(struct shipper *shipper, struct txtrace_log *log, struct shi
 	if (result->was_there)
 		return 0;
 	err = begin_sending(&sending, capture, info->part);
+	if (!err && block_memory_take(&shipper->blocks, txtrace_log_path(log), info, &sending.blocks))
+		err = no_memory(error);
 	err = err ? err : send_all(&sending, info, is_about_file);
 	if (err == -E2BIG) {
 		error_set(error, "the times in '%s' are of more days than ClickHouse takes at once",
@@ -417,7 +421,10 @@ static int send_log(struct shipper *shipper, struct txtrace_log *log, struct shi
 		*is_about_file = true;
 	}
 	text_release(&sending.file);
-	block_rows_release(&sending.blocks);
+	if (err)
+		block_memory_drop(sending.blocks);
+	else
+		block_memory_keep(&shipper->blocks, info, sending.blocks);
 	container_names_free(sending.containers);
 	return err ? err : add_part(capture, info->part, false) ? no_memory(error) : 0;
 }
