@@ -8,6 +8,7 @@ struct rings_map rings SEC(".maps");
 struct wire_counters counters[WIRE_CPU_MAX];
 volatile uint64_t loss_generation;
 volatile uint32_t phase;
+volatile bool reader_sleeps;
 
 const volatile uint32_t cfg_ring_mask;
 const volatile uint64_t cfg_wake_bytes = 1 << 20;

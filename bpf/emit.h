@@ -36,6 +36,7 @@ extern struct rings_map rings SEC(".maps");
 extern struct wire_counters counters[WIRE_CPU_MAX];
 extern volatile uint64_t loss_generation; /* raised by the reader when it takes the losses */
 extern volatile uint32_t phase;           /* enum wire_phase; the recorder's */
+extern volatile bool reader_sleeps;       /* the recorder's: any record wakes it up */
 
 /* rings in use - 1: a power of two - 1; CPU n writes into ring n & mask */
 extern const volatile uint32_t cfg_ring_mask;
@@ -114,7 +115,7 @@ static __always_inline void emit_submit(struct emit *out, void *record)
 	uint64_t unread = bpf_ringbuf_query(out->ring, BPF_RB_AVAIL_DATA);
 	bool passes = unread >= cfg_wake_bytes && (unread & (cfg_wake_bytes - 1)) < out->size + 8;
 
-	bpf_ringbuf_submit(record, passes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(record, passes || reader_sleeps ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
 #endif

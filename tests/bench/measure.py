@@ -166,6 +166,9 @@ class Bench:
     def tpcb(self):
         server_figures.tpcb(self)
 
+    def traps(self):
+        server_figures.traps(self)
+
     def reading(self):
         title("Reading a log: records a second of wall time, by the threads that decode ahead of the reader")
         tool = os.path.join(self.build, "txtrace-bpf")
@@ -241,6 +244,7 @@ PARTS = {
     "redis": "a request of Redis, built with marks, beside perf",
     "select": "a transaction of PostgreSQL, pgbench select-only",
     "tpcb": "the same, tpcb-like",
+    "traps": "what a probe costs in a server: bpftrace at ever more probes of PostgreSQL",
     "sizes": "bytes in the log",
     "codec": "encoding and decoding",
     "reading": "reading a log",

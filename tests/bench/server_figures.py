@@ -114,7 +114,8 @@ def sched_modes(bench):
     return ["timeline", "ledger", "off"] if "--sched" in told else [None]
 
 
-def peers(bench, account, server, spans):
+def peers(bench, account, server, spans=()):
+    spans = list(spans)
     join = account.enter("tool")
     command = [bench.recorder_path, "-q", "-o", bench.log, "-p", str(server.pid)]
     choices = [(f"txtrace-bpf --sched {mode}" if mode else "txtrace-bpf", spans + (["--sched", mode] if mode else [])) for mode in sched_modes(bench)]
@@ -134,6 +135,24 @@ def peers(bench, account, server, spans):
         script = BPFTRACE.replace('comm == "%(comm)s"', threads) % {"probes": BPFTRACE_PROBES[comm] % {"path": path}}
         tools.append(Peer(Tool("bpftrace: spans and time off the CPU", ["bpftrace", "-e", script], "traces", prepare=join)))
     return tools
+
+
+# Each is hit once in a transaction of pgbench's select-only.
+PROBES = ["transaction__start", "transaction__commit", "query__start", "query__done", "statement__status"]
+
+
+def trap_tools(bench, account, server):
+    """Programs that only count, at ever more of PostgreSQL's own probes, and at a function; beside them the recorder without the scheduler's events."""
+    join = account.enter("tool")
+    path = os.path.realpath(f"/proc/{server.pid}/exe")
+    counted = [(f"{cnt} probes", [f"usdt:{path}:{name}" for name in PROBES[:cnt]]) for cnt in (0, 1, 2, 5)]
+    counted += [("a function's begin", [f"uprobe:{path}:PortalRun"]), ("its begin and its return", [f"uprobe:{path}:PortalRun", f"uretprobe:{path}:PortalRun"])]
+    tools = [Peer(Tool(f"bpftrace, count(): {name}", ["bpftrace", "-e", 'BEGIN { printf("traces\\n"); } interval:s:100 { } ' +
+                                                      " ".join(f"{probe} {{ @ = count(); }}" for probe in probes)], "traces", prepare=join))
+             for name, probes in counted]
+    command = [bench.recorder_path, "-q", "-o", bench.log, "-p", str(server.pid), "-f", "--sched", "off"]
+    return tools + [Peer(Tool(name, command + options, SAYS_READY, prepare=join), bench.log)
+                    for name, options in (("txtrace-bpf --sched off, no spans", []), ("txtrace-bpf --sched off, 2 probes", ["--span", TRANSACTION]))]
 
 
 def take_turns(bench, account, tools):
@@ -195,12 +214,12 @@ def print_results(results):
             print(f"  {result.name} / perf sched record: CPU added {result.cost() / peer.cost():.2f}, {ratio}")
 
 
-def measure(bench, name, start, spans):
+def measure(bench, name, start, make_tools):
     title(f"{name}: what a transaction costs")
     account = CpuAccount(["server", "clients", "tool"])
     try:
         server = start(bench, account)
-        tools = peers(bench, account, server, spans)
+        tools = make_tools(bench, account, server)
         try:
             take_turns(bench, account, tools)
         finally:
@@ -211,14 +230,18 @@ def measure(bench, name, start, spans):
 
 
 def bank(bench):
-    measure(bench, "The bank, as fast as it can", served.Bank, [])
+    measure(bench, "The bank, as fast as it can", served.Bank, peers)
 
 
-def postgres(bench, name, start):
+def with_transactions(bench, account, server):
+    return peers(bench, account, server, ["-f", "--span", TRANSACTION])
+
+
+def postgres(bench, name, start, make_tools=with_transactions):
     if not os.path.exists(f"{served.BINARIES}/pgbench"):
         print(f"\nPostgreSQL, {name}: postgresql-15 is not installed")
         return
-    measure(bench, f"PostgreSQL 15, pgbench {name} with 4 clients", start, ["-f", "--span", TRANSACTION])
+    measure(bench, f"PostgreSQL 15, pgbench {name} with 4 clients", start, make_tools)
 
 
 def select(bench):
@@ -227,3 +250,10 @@ def select(bench):
 
 def tpcb(bench):
     postgres(bench, "tpcb-like", served.tpcb_like)
+
+
+def traps(bench):
+    if not shutil.which("bpftrace"):
+        print("\nPostgreSQL's own probes: bpftrace is not installed")
+        return
+    postgres(bench, "select-only", served.select_only, trap_tools)

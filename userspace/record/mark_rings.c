@@ -562,6 +562,11 @@ bool mark_rings_have_more(const struct mark_rings *marks)
 	return marks->is_held_up || !mark_queue_is_empty(marks->queue);
 }
 
+bool mark_rings_have_pools(const struct mark_rings *marks)
+{
+	return marks->pools.cnt > 0;
+}
+
 bool mark_rings_want_stays(const struct mark_rings *marks, uint64_t now_ns)
 {
 	uint64_t since_ns = mark_join_waits_since_ns(marks->join);

@@ -59,6 +59,9 @@ int mark_rings_drain(struct mark_rings *marks, uint64_t told_ns, bool may_push);
 /* There was more than one drain pushes: it is to be called again at once. */
 bool mark_rings_have_more(const struct mark_rings *marks);
 
+/* There is memory to be looked at: nothing wakes its reader up. */
+bool mark_rings_have_pools(const struct mark_rings *marks);
+
 /*
  * Whether threads that are on a CPU should be asked for their clocks. The others reported theirs when they
  * left it, so most marks need not wait. Asking interrupts each CPU and waits for it: only if marks have

@@ -466,6 +466,44 @@ static bool has_more(const struct recorder *recorder)
 	       (recorder->marks && mark_rings_have_more(recorder->marks));
 }
 
+/*
+ * A recorder that has nothing to do does not disturb others. The look after the
+ * one that tells the kernel side takes what it had sent by then.
+ */
+static void see_whether_quiet(struct recorder *recorder)
+{
+	uint64_t taken_cnt = ring_set_taken_cnt(recorder->rings);
+	bool is_quiet = taken_cnt == recorder->seen_cnt && !has_more(recorder) &&
+			!(recorder->marks && mark_rings_have_pools(recorder->marks));
+	bool was_quiet = recorder->quiet_looks >= QUIET_LOOKS;
+
+	recorder->seen_cnt = taken_cnt;
+	recorder->quiet_looks = !is_quiet ? 0
+					  : recorder->quiet_looks + !(recorder->quiet_looks > QUIET_LOOKS);
+	if ((recorder->quiet_looks >= QUIET_LOOKS) != was_quiet)
+		kernel_side_set_sleeping(recorder->kernel, !was_quiet);
+}
+
+static bool is_asleep(const struct recorder *recorder)
+{
+	return recorder->quiet_looks > QUIET_LOOKS;
+}
+
+static uint64_t tick_ns(const struct recorder *recorder)
+{
+	if (has_more(recorder))
+		return 0;
+	return is_asleep(recorder) ? PERIOD_NS : TICK_MS * 1000000u;
+}
+
+/* What nobody sends costs nothing. */
+static void measure_cost(struct recorder *recorder, uint64_t now_ns)
+{
+	recorder->next_cost_ns = UINT64_MAX;
+	if (!is_asleep(recorder) || cost_meter_is_timing(recorder->costs))
+		recorder->next_cost_ns = cost_meter_tick(recorder->costs, now_ns);
+}
+
 static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 {
 	struct pollfd fds[] = {
@@ -477,7 +515,7 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 	};
 	uint64_t end_ns = recorder->options->duration_ns ? recorder->begin_ns + recorder->options->duration_ns
 							 : UINT64_MAX;
-	uint64_t until_ns = now_ns + (has_more(recorder) ? 0 : TICK_MS * 1000000u);
+	uint64_t until_ns = now_ns + tick_ns(recorder);
 	int wait_ms;
 
 	if (attach_watch_due_ns(recorder->watch, now_ns) < until_ns)
@@ -514,7 +552,7 @@ static int loop(struct recorder *recorder)
 			break;
 		err = wait_a_moment(recorder, now_ns);
 		now_ns = clock_now_ns();
-		recorder->next_cost_ns = cost_meter_tick(recorder->costs, now_ns);
+		measure_cost(recorder, now_ns);
 		cost_watch_tick(recorder->cost_watch, now_ns);
 		if (!err)
 			err = recorder_drain(recorder);
@@ -524,6 +562,7 @@ static int loop(struct recorder *recorder)
 				recorder->wants_seed |= target_exes_renew(recorder);
 			catch_up(recorder);
 		}
+		see_whether_quiet(recorder);
 		do_periodic_work(recorder, now_ns);
 		if (!err)
 			err = pipeline_tick(recorder->pipeline);

@@ -265,6 +265,11 @@ static bool has_enough(const struct cost_meter *meter)
 	return cnt >= WINDOW_EVENTS;
 }
 
+bool cost_meter_is_timing(const struct cost_meter *meter)
+{
+	return meter->is_timing;
+}
+
 uint64_t cost_meter_tick(struct cost_meter *meter, uint64_t now_ns)
 {
 	if (now_ns < meter->next_ns)

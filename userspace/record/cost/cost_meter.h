@@ -53,6 +53,8 @@ void cost_meter_see_marks(struct cost_meter *meter, const struct mark_counts *co
 void cost_meter_look_idle(struct cost_meter *meter);
 void cost_meter_begin(struct cost_meter *meter, uint64_t now_ns);
 
+bool cost_meter_is_timing(const struct cost_meter *meter);
+
 /* Begins or ends timing, if it is time; returns when it wants the next tick. */
 uint64_t cost_meter_tick(struct cost_meter *meter, uint64_t now_ns);
 

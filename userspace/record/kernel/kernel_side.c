@@ -439,6 +439,11 @@ const struct wire_counters *kernel_side_counters(const struct kernel_side *side)
 	return side->bpf->bss->counters;
 }
 
+void kernel_side_set_sleeping(const struct kernel_side *side, bool sleeps)
+{
+	__atomic_store_n(&side->bpf->bss->reader_sleeps, sleeps, __ATOMIC_RELAXED);
+}
+
 uint64_t kernel_side_full_cnt(const struct kernel_side *side)
 {
 	return __atomic_load_n(&side->bpf->bss->foreign_full_cnt, __ATOMIC_RELAXED);

@@ -85,6 +85,9 @@ const struct probe_program *kernel_side_programs(const struct kernel_side *side,
 void kernel_side_connect(const struct kernel_side *side, const struct kernel_features *features,
 			 struct foreign_plan *plan);
 
+/* Whether any record wakes the reader up, or only many. */
+void kernel_side_set_sleeping(const struct kernel_side *side, bool sleeps);
+
 /*
  * Has the thread on each CPU tell its clocks, if it has marked where the kernel
  * side sees nothing. 0, or a negative errno: some were not asked.
