@@ -69,8 +69,7 @@ struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint6
 {
 	uint32_t hash = hash_of_id(table, tgid, id);
 
-	HASH_INDEX_EACH(&table->by_id, hash, slot, number)
-	{
+	HASH_INDEX_EACH(&table->by_id, hash, slot, number) {
 		struct span *span = pool_item(&table->spans, number);
 
 		__builtin_prefetch(&span->parent);
@@ -85,8 +84,7 @@ struct span *span_table_get_keyed(const struct span_table *table, const struct e
 {
 	uint32_t hash = hash_of_key(table, key);
 
-	HASH_INDEX_EACH(&table->by_key, hash, slot, number)
-	{
+	HASH_INDEX_EACH(&table->by_key, hash, slot, number) {
 		struct span *span = pool_item(&table->spans, number);
 
 		if (span->key_length == key->length &&

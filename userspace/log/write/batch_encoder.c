@@ -41,6 +41,8 @@ _Static_assert(OWN_COLUMN_CAPACITY <= LOG_OWN_COLUMN_MAX, "the format allows as 
 #define PAYLOAD_MAX_BYTES (DIRECTORY_MAX_BYTES + DICTIONARY_MAX_BYTES + SHAPES_MAX_BYTES + COLUMNS_MAX_BYTES)
 
 _Static_assert(PAYLOAD_MAX_BYTES <= LOG_PAYLOAD_MAX_BYTES, "a full batch must be a legal one");
+_Static_assert(DICTIONARY_MAX_BYTES >= 2 * LOG_STRINGS_MAX_BYTES + (448u << 10),
+	       "names and texts, and the numbers of the tables of record_pack.c");
 
 /* Its numbers lie one behind the other. */
 struct column {
