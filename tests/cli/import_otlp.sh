@@ -91,6 +91,21 @@ same_spans() {
 	[ -s "$tmp/first.spans" ] && diff "$tmp/first.spans" "$tmp/second.spans" >"$tmp/diff" || fail "$(head -c 1500 "$tmp/diff")"
 }
 
+# The longest that a log can hold, text and bytes, in protobuf and in JSON, where bytes take a third more.
+long_attributes() {
+	local file
+	python3 -c 'if True:
+		print("header pid=1 cpus=1 start_monotonic_ns=1")
+		print("attribute time_ns=5 pid=1 tid=1 span=3 name=\"text\" value_type=string value=\"" + "t" * (1 << 20) + "\"")
+		print("attribute time_ns=6 pid=1 tid=1 span=3 name=\"bytes\" value_type=bytes value=\"" + "b" * (1 << 20) + "\"")
+		print("span begin_ns=5 end_ns=8 pid=1 tid=1 end_tid=1 id=3 label=\"a\" work_ns=3 on_cpu_ns=3")
+		print("summary time_ns=9")
+	' | "$make_log" "$tmp/long.txtrace" && run 0 export -o long.otlp long.txtrace && run 0 export -o long.otlp.jsonl long.txtrace || return
+	for file in long.otlp long.otlp.jsonl; do
+		import 0 $file && said && records attribute 'select(.name | startswith("trace") | not) | [.name, (.value | length)]' '["text",1048576] ["bytes",1048576]' || fail "$file: $(cat "$tmp/said_of_import")" || return
+	done
+}
+
 # What was lost before is not hidden.
 lossy() {
 	"$make_log" "$tmp/lossy.txtrace" <<-'END'
@@ -148,6 +163,7 @@ check "what we export comes back" round_trip traces
 check "... with stolen time" round_trip stolen
 check "... with waits" round_trip waits
 check "... with blocks and a tag" round_trip small
+check "... with the longest attributes" long_attributes
 check "a file in protobuf that begins like JSON" begins_like_json
 check "losses that a file reports" lossy
 check "files that are cut off, nested too deep, or packed" damaged
