@@ -16,11 +16,13 @@ number = 0
 
 
 def duration(ns):
-	"""As txtrace prints it: three digits."""
-	for unit, size in ("s", 1e9), ("ms", 1e6), ("µs", 1e3):
+	"""As txtrace prints it: three digits, cut and not rounded."""
+	ns = int(ns)
+	for unit, size in ("s", 1000000000), ("ms", 1000000), ("µs", 1000):
 		if ns >= size:
-			value = ns / size
-			return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f} {unit}"
+			whole, rest = divmod(ns, size)
+			hundredths = int(rest / size * 100)
+			return f"{whole:,} {unit}" if whole >= 100 else f"{whole}.{hundredths // 10} {unit}" if whole >= 10 else f"{whole}.{hundredths:02} {unit}"
 	return f"{ns} ns"
 
 
@@ -60,7 +62,7 @@ def same_report(page, name):
 	for row in report_of(name)["labels"]:
 		wall = row["wall_ns"]
 		bounds = (row["lower_bounds"] or {}).get("count", 0)
-		wanted[row["label"]] = [f"{row['count']:,}", f"{bounds:,}" if bounds else "", duration(round(row["sum"]["wall_ns"] / row["count"])) if row["count"] else "-", duration(wall["p50"]), duration(wall["p99"]), duration(wall["max"]),
+		wanted[row["label"]] = [f"{row['count']:,}", f"{bounds:,}" if bounds else "", duration(row["sum"]["wall_ns"] // row["count"]) if row["count"] else "-", duration(wall["p50"]), duration(wall["p99"]), duration(wall["max"]),
 			duration(row["sum"]["work_ns"])]
 	same("the report", shown, wanted)
 

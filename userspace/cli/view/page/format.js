@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers for people, with three digits, as txtrace prints them.
+// Numbers for people, with three digits, cut and not rounded, as txtrace prints them (userspace/base/units.c).
 
 export function duration(ns) {
 	const units = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]];
+	const sign = ns < 0 ? "-" : "", value = Math.floor(Math.abs(ns));
 	for (const [unit, size] of units)
-		if (Math.abs(ns) >= size) return `${digits(ns / size)} ${unit}`;
-	return `${Math.round(ns)} ns`;
+		if (value >= size) return `${sign}${digits(value, size)} ${unit}`;
+	return `${sign}${value} ns`;
 }
 
-function digits(value) {
-	const size = Math.abs(value);
-	return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
+function digits(value, size) {
+	const whole = Math.floor(value / size), hundredths = Math.floor(((value % size) / size) * 100);
+	if (whole >= 100) return count(whole);
+	return whole >= 10 ? `${whole}.${Math.floor(hundredths / 10)}` : `${whole}.${String(hundredths).padStart(2, "0")}`;
 }
 
 export function count(value) {
