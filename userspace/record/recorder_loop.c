@@ -467,40 +467,37 @@ static bool has_more(const struct recorder *recorder)
 }
 
 /*
- * A recorder that has nothing to do does not disturb others. The look after the
- * one that tells the kernel side takes what it had sent by then.
+ * A recorder that has nothing to do does not disturb others. It sleeps from the
+ * look after the one that tells the kernel side, which takes what that had sent
+ * by then.
  */
-static void see_whether_quiet(struct recorder *recorder)
+static void see_whether_quiet(struct recorder *recorder, uint64_t now_ns)
 {
 	uint64_t taken_cnt = ring_set_taken_cnt(recorder->rings);
-	bool is_quiet = taken_cnt == recorder->seen_cnt && !has_more(recorder) &&
-			!(recorder->marks && mark_rings_have_pools(recorder->marks));
-	bool was_quiet = recorder->quiet_looks >= QUIET_LOOKS;
+	bool was_quiet = recorder->is_quiet;
 
+	if (taken_cnt != recorder->seen_cnt || has_more(recorder) ||
+	    (recorder->marks && mark_rings_have_pools(recorder->marks)))
+		recorder->busy_ns = now_ns;
 	recorder->seen_cnt = taken_cnt;
-	recorder->quiet_looks = !is_quiet ? 0
-					  : recorder->quiet_looks + !(recorder->quiet_looks > QUIET_LOOKS);
-	if ((recorder->quiet_looks >= QUIET_LOOKS) != was_quiet)
-		kernel_side_set_sleeping(recorder->kernel, !was_quiet);
-}
-
-static bool is_asleep(const struct recorder *recorder)
-{
-	return recorder->quiet_looks > QUIET_LOOKS;
+	recorder->is_quiet = now_ns - recorder->busy_ns >= QUIET_NS;
+	recorder->is_asleep = recorder->is_quiet && was_quiet;
+	if (recorder->is_quiet != was_quiet)
+		kernel_side_set_sleeping(recorder->kernel, recorder->is_quiet);
 }
 
 static uint64_t tick_ns(const struct recorder *recorder)
 {
 	if (has_more(recorder))
 		return 0;
-	return is_asleep(recorder) ? PERIOD_NS : TICK_MS * 1000000u;
+	return recorder->is_asleep ? PERIOD_NS : TICK_MS * 1000000u;
 }
 
 /* What nobody sends costs nothing. */
 static void measure_cost(struct recorder *recorder, uint64_t now_ns)
 {
 	recorder->next_cost_ns = UINT64_MAX;
-	if (!is_asleep(recorder) || cost_meter_is_timing(recorder->costs))
+	if (!recorder->is_asleep || cost_meter_is_timing(recorder->costs))
 		recorder->next_cost_ns = cost_meter_tick(recorder->costs, now_ns);
 }
 
@@ -562,7 +559,7 @@ static int loop(struct recorder *recorder)
 				recorder->wants_seed |= target_exes_renew(recorder);
 			catch_up(recorder);
 		}
-		see_whether_quiet(recorder);
+		see_whether_quiet(recorder, now_ns);
 		do_periodic_work(recorder, now_ns);
 		if (!err)
 			err = pipeline_tick(recorder->pipeline);
@@ -716,6 +713,7 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	status_line_init(&recorder->status, stderr, recorder->options->is_quiet, recorder->begin_ns);
 	recorder->next_periodic_ns = clock_now_ns() + PERIOD_NS;
 	recorder->next_flush_ns = clock_now_ns() + FLUSH_NS;
+	recorder->busy_ns = clock_now_ns();
 	recorder->next_cost_ns = cost_meter_tick(recorder->costs, clock_now_ns());
 	service_ready(recorder->service);
 	tell_start(recorder);

@@ -39,9 +39,9 @@
 #define FORMER_EXES_MAX 512       /* and 64 rules, and files that had these names before: of 1,024 */
 #define TICK_MS 100               /* the rings are looked at this often, or when they fill up */
 #define PERIOD_NS 1000000000u     /* clocks, status line */
-#define QUIET_LOOKS 10            /* that found nothing: then any record wakes us up */
 /* with the ticks that an event waits for its turn, it is in the file within a second */
 #define FLUSH_NS 700000000u
+#define QUIET_NS 1000000000u /* without a record: then all is flushed, and any record wakes us up */
 
 /* How long it took until events were recorded. */
 struct start_times {
@@ -110,8 +110,10 @@ struct recorder {
 	size_t former_exe_at;
 	uint64_t process_lost_cnt; /* WIRE_PROCESS events, as far as has been looked */
 	uint64_t next_cost_ns;
-	uint64_t seen_cnt;    /* records of the rings, at the last look */
-	uint32_t quiet_looks; /* that have found no more */
+	uint64_t seen_cnt; /* records of the rings, at the last look */
+	uint64_t busy_ns;  /* the last look that found something */
+	bool is_quiet;     /* the kernel side was told that any record is to wake us up */
+	bool is_asleep;    /* at a look before the last one */
 	bool wants_seed;           /* a process with several threads has joined */
 	struct recorder_result result;
 };
