@@ -137,7 +137,7 @@ def peers(bench, account, server, spans=()):
     return tools
 
 
-# Each is hit once in a transaction of pgbench's select-only.
+# Each is hit once in a transaction of pgbench's select-only, the last one twice.
 PROBES = ["transaction__start", "transaction__commit", "query__start", "query__done", "statement__status"]
 
 
