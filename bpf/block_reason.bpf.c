@@ -212,6 +212,7 @@ static __always_inline void describe_wait(struct block *block, uint32_t argument
 
 __hidden void block_describe(struct task_struct *task, unsigned int state, struct block *block)
 {
+	struct inode *inode;
 	struct file *file;
 	uint32_t entry;
 
@@ -246,10 +247,11 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 		return;
 	block->object = object_of(task, &block->call, entry);
 	file = file_of_block(task, block, entry & ENTRY_OBJECT_MASK);
-	if (file)
-		block->inode = BPF_CORE_READ(file, f_inode, i_ino);
+	inode = file ? BPF_CORE_READ(file, f_inode) : 0;
+	if (inode)
+		block->inode = BPF_CORE_READ(inode, i_ino);
 	if (block->reason == BLOCK_POLL)
 		describe_wait(block, entry & ENTRY_OBJECT_MASK, file);
 	else if (block->reason == BY_FD)
-		block->reason = reason_of_inode(file ? BPF_CORE_READ(file, f_inode) : 0, BLOCK_PIPE);
+		block->reason = reason_of_inode(inode, BLOCK_PIPE);
 }

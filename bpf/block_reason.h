@@ -56,16 +56,21 @@ static __always_inline struct file *file_of_fd(struct files_struct *files, uint6
 #define MODE_BLOCK 0060000
 #define MODE_DIRECTORY 0040000
 
-/* For what is anonymous: `anonymous`. */
+/* For what is anonymous: `anonymous`. Sockets and pipes first: each read is a call. */
 static __always_inline uint32_t reason_of_inode(struct inode *inode, const uint32_t anonymous)
 {
+	uint32_t type;
+
 	if (!inode)
 		return BLOCK_OTHER;
+	type = BPF_CORE_READ(inode, i_mode) & MODE_TYPE;
+	if (type == MODE_SOCKET)
+		return BLOCK_NETWORK;
+	if (type == MODE_PIPE)
+		return BLOCK_PIPE;
 	if (BPF_CORE_READ(inode, i_sb, s_magic) == MAGIC_ANONYMOUS)
 		return anonymous;
-	switch (BPF_CORE_READ(inode, i_mode) & MODE_TYPE) {
-	case MODE_SOCKET:
-		return BLOCK_NETWORK;
+	switch (type) {
 	case MODE_REGULAR:
 	case MODE_BLOCK:
 	case MODE_DIRECTORY:

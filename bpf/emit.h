@@ -42,11 +42,10 @@ extern volatile bool reader_sleeps;       /* the recorder's: any record wakes it
 extern const volatile uint32_t cfg_ring_mask;
 extern const volatile bool cfg_has_timeline;   /* switches and wakeups are sent */
 extern const volatile bool cfg_has_clocks;     /* the scheduler's programs are there: clocks mean something */
-/* so much unread data wakes the reader up, and so much more again; a power of two */
+/* a CPU wakes the reader up each time that it has sent so many bytes; a power of two */
 extern const volatile uint64_t cfg_wake_bytes;
 
 struct emit {
-	void *ring;
 	struct wire_counters *counters;
 	uint32_t cpu;
 	uint32_t size;
@@ -73,14 +72,15 @@ static __always_inline int emit_lost(struct emit *out, const uint32_t kind, uint
 static __always_inline void *emit_reserve(struct emit *out, const uint32_t kind, const uint32_t size)
 {
 	uint32_t ring_idx;
+	void *ring;
 
 	out->cpu = bpf_get_smp_processor_id();
 	out->size = size;
 	out->counters = &counters[out->cpu & (WIRE_CPU_MAX - 1)];
 	__sync_fetch_and_add(&out->counters->sent[kind], 1);
 	ring_idx = out->cpu & cfg_ring_mask;
-	out->ring = bpf_map_lookup_elem(&rings, &ring_idx);
-	return out->ring ? bpf_ringbuf_reserve(out->ring, size, 0) : 0;
+	ring = bpf_map_lookup_elem(&rings, &ring_idx);
+	return ring ? bpf_ringbuf_reserve(ring, size, 0) : 0;
 }
 
 /* Takes back what was reserved, to send it in another size. */
@@ -104,16 +104,16 @@ static __always_inline void emit_header(struct emit *out, struct wire_header *he
 }
 
 /*
- * The reader looks by itself every so often; it is woken only when the ring
- * passes the threshold or a multiple of it, and only by the record that passes
- * it: a wake-up per record costs more than everything else together. The
- * multiples are for a threshold that nobody saw itself pass, because two
- * records were under way at once, and for a reader that was slow.
+ * The reader looks by itself every so often; it is woken only by the record
+ * with which its CPU has sent another cfg_wake_bytes: a wake-up per record costs
+ * more than everything else together. How much of that is still unread the ring
+ * would say, for a call more. A program that preempts another one may count at
+ * the same time: then some bytes are not counted, and the reader is woken later.
  */
 static __always_inline void emit_submit(struct emit *out, void *record)
 {
-	uint64_t unread = bpf_ringbuf_query(out->ring, BPF_RB_AVAIL_DATA);
-	bool passes = unread >= cfg_wake_bytes && (unread & (cfg_wake_bytes - 1)) < out->size + 8;
+	uint64_t sent_bytes = out->counters->sent_bytes += out->size + 8;
+	bool passes = (sent_bytes & (cfg_wake_bytes - 1)) < out->size + 8;
 
 	bpf_ringbuf_submit(record, passes || reader_sleeps ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }

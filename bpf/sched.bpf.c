@@ -276,23 +276,13 @@ static __always_inline void fill_wake(struct wire_wake *event, struct emit *out,
 	emit_header(out, &event->header, WIRE_WAKE, flags, compat_current_pid_tgid(waker), now_ns);
 	event->wakee_tid = wakee->pid;
 	event->wakee_tgid = wakee->tgid;
-	bpf_get_current_comm(event->waker_comm, sizeof(event->waker_comm));
+	compat_current_comm(waker, event->waker_comm);
 }
 
-/*
- * For waker_flags(), where nothing else is at hand: one for each CPU, on which nobody else is here meanwhile.
- */
-static volatile uint64_t scratch[WIRE_CPU_MAX];
-
-/*
- * The end of a wait of which only the end tells what it was for. In a frame of its own, which stays small,
- * too: see waker.h.
- */
-static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_clock *clock)
+/* The end of a wait of which only the end tells what it was for. flags: waker_flags(). */
+static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_clock *clock, uint16_t flags)
 {
-	struct task_struct *waker = compat_current_task();
 	struct files_struct *files = wakee->files;
-	uint16_t flags = waker_flags(waker, &scratch[bpf_get_smp_processor_id() & (WIRE_CPU_MAX - 1)]);
 	struct wire_wait_end *event;
 	struct cpu_watch *watch;
 	struct emit out;
@@ -310,7 +300,7 @@ static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_cl
 	state_clock_wake(&clock->now, now_ns);
 	if (!event)
 		return emit_lost(&out, WIRE_WAKE, now_ns);
-	fill_wake(&event->wake, &out, wakee, waker, flags | WIRE_HAS_WAIT_END, now_ns);
+	fill_wake(&event->wake, &out, wakee, compat_current_task(), flags | WIRE_HAS_WAIT_END, now_ns);
 	event->object = clock->wait.object;
 	event->inode = wait_inode(files, &clock->wait, clock->now.reason);
 	event->reason = clock->now.reason;
@@ -319,6 +309,15 @@ static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_cl
 	return 0;
 }
 
+/*
+ * For waker_flags(), where nothing else is at hand: one for each CPU, on which nobody else is here meanwhile.
+ */
+static struct {
+	volatile uint64_t pointer;
+	uint64_t padding[7]; /* a cache line for each */
+} scratch[WIRE_CPU_MAX];
+
+/* Its frame stays small, for waker_flags(). */
 SEC("tp_btf/sched_waking")
 int on_sched_waking(uint64_t *ctx)
 {
@@ -333,8 +332,11 @@ int on_sched_waking(uint64_t *ctx)
 
 	if (!clock || phase == WIRE_PHASE_STOPPED)
 		return 0;
-	if (wait_ends(clock))
-		return wake_from_wait(wakee, clock);
+	if (wait_ends(clock)) {
+		flags = waker_flags(compat_current_task(),
+				    &scratch[bpf_get_smp_processor_id() & (WIRE_CPU_MAX - 1)].pointer);
+		return wake_from_wait(wakee, clock, flags);
+	}
 	if (!cfg_has_timeline) {
 		state_clock_wake(&clock->now, bpf_ktime_get_ns());
 		return 0;

@@ -243,7 +243,7 @@ static __always_inline void send_stack(void *ctx, struct task_struct *task, cons
 /* Is somebody to look who waits for it? Each is looked at once. */
 static __always_inline bool is_new_futex(struct task_struct *task, uint64_t address)
 {
-	struct futex_key key = { .mm = (uint64_t)BPF_CORE_READ(task, mm), .address = address };
+	struct futex_key key = { .mm = (uint64_t)task->mm, .address = address };
 	uint32_t tgid = task->tgid, ring_idx = bpf_get_smp_processor_id() & cfg_ring_mask;
 	uint32_t *seen = bpf_map_lookup_elem(&futexes_seen, &key);
 	void *ring;

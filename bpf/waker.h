@@ -5,9 +5,10 @@
  *
  * - An interrupt of the kernel runs on a stack of its own, and a program's
  *   frame lies on the stack of whoever called it, as long as it takes less than
- *   64 bytes (6.13: more than that and it may get a private one). An interrupt
- *   of user code stays on the thread's stack: there the thread is in no system
- *   call. That costs next to nothing, and mostly says that it is the thread.
+ *   64 bytes (6.13: else it may get a private one; tests/lint/bpf_stacks.py
+ *   looks). An interrupt of user code stays on the thread's stack: there the
+ *   thread is in no system call. That costs next to nothing, and mostly says
+ *   that it is the thread.
  * - The preempt count says it all. On aarch64 it is a field of the thread. On
  *   x86-64 it is a per-CPU variable, whose address kallsyms does not tell where
  *   it has no data symbols; but BTF has the places of all per-CPU variables
@@ -87,10 +88,26 @@ static __always_inline bool waker_runs_timers(struct rq *rq)
 	return false;
 }
 
+/* By the preempt count. Not inlined: what it keeps in its frame would make the caller's too large. */
+static __noinline uint16_t waker_flags_by_count(struct task_struct *current_task, bool is_on_thread_stack)
+{
+	struct rq *rq = waker_rq(current_task);
+	uint32_t count;
+
+	if (!waker_preempt_count(current_task, rq, &count))
+		return is_on_thread_stack ? WIRE_WAKER_UNKNOWN : WIRE_IN_INTERRUPT;
+	if (count & cfg_interrupt_mask)
+		return WIRE_IN_INTERRUPT | (waker_runs_hrtimers(rq) ? WIRE_BY_TIMER : 0);
+	if (count & COUNT_IN_SOFTIRQ)
+		return WIRE_IN_INTERRUPT | (waker_runs_timers(rq) ? WIRE_BY_TIMER : WIRE_IN_SOFTIRQ);
+	return 0;
+}
+
 /*
  * Flags of enum wire_flag for a WAKE: 0 is the current thread itself.
  * current_task: from compat_current_task(). scratch: memory to spill a pointer
- * into, which makes it a number to the verifier; overwritten.
+ * into, which makes it a number to the verifier; overwritten. To be inlined into
+ * a program with a small frame.
  */
 static __always_inline uint16_t waker_flags(struct task_struct *current_task, volatile uint64_t *scratch)
 {
@@ -99,8 +116,6 @@ static __always_inline uint16_t waker_flags(struct task_struct *current_task, vo
 	bool is_kernels = (is_typed ? current_task->flags : BPF_CORE_READ(current_task, flags)) &
 			  TASK_IS_KERNELS;
 	uint64_t offset, frame_end;
-	uint32_t count;
-	struct rq *rq;
 
 	asm volatile("%0 = r10" : "=r"(frame_end)); /* no variable in the frame: it has to stay small */
 	*scratch = frame_end - 1;
@@ -108,14 +123,7 @@ static __always_inline uint16_t waker_flags(struct task_struct *current_task, vo
 	*scratch = 0;
 	if (offset < THREAD_STACK_BYTES && (is_kernels || compat_syscall_nr(current_task) >= 0))
 		return 0;
-	rq = waker_rq(current_task);
-	if (!waker_preempt_count(current_task, rq, &count))
-		return offset >= THREAD_STACK_BYTES ? WIRE_IN_INTERRUPT : WIRE_WAKER_UNKNOWN;
-	if (count & cfg_interrupt_mask)
-		return WIRE_IN_INTERRUPT | (waker_runs_hrtimers(rq) ? WIRE_BY_TIMER : 0);
-	if (count & COUNT_IN_SOFTIRQ)
-		return WIRE_IN_INTERRUPT | (waker_runs_timers(rq) ? WIRE_BY_TIMER : WIRE_IN_SOFTIRQ);
-	return 0;
+	return waker_flags_by_count(current_task, offset < THREAD_STACK_BYTES);
 }
 
 #endif

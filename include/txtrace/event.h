@@ -492,6 +492,8 @@ struct wire_counters {
 	uint64_t generation;
 	uint64_t lost_clocks; /* a thread's clocks could not be made or reached */
 	uint64_t left_out[WIRE_LEFT_OUT_COUNT];
+	uint64_t sent_bytes;  /* about: the kernel side's own, see bpf/emit.h */
+	uint64_t padding[7];  /* no CPU writes into a line of another one */
 };
 
 /* Of one CPU: the kernel side's own, see bpf/cpu_watch.h. */

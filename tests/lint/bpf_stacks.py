@@ -3,6 +3,9 @@
 
 A chain of calls has 512 bytes. Kernels up to 6.7 round each frame up to 32 bytes, later ones to 16: a
 program that loads here may be refused there. Prints each such program with its frames.
+
+Also prints programs that must lie on the stack of whoever calls them, and do not: from 6.13 on a frame of
+64 bytes or more may lie elsewhere (bpf/waker.h).
 """
 import re
 import subprocess
@@ -11,6 +14,8 @@ import sys
 STACK_MAX = 512
 ROUND = 32
 FRAME_POINTER = 10
+ON_CALLERS_STACK = ["on_sched_waking"]
+OWN_STACK_MIN, OWN_STACK_ROUND = 64, 16
 
 
 def lines_of(*command):
@@ -103,6 +108,10 @@ def main():
 		size, chain = frames.deepest(name)
 		if size > STACK_MAX:
 			print(f"{name}: {size} bytes of stack, at most {STACK_MAX}: {', '.join(chain)}")
+	for name in ON_CALLERS_STACK:
+		most = OWN_STACK_MIN - OWN_STACK_ROUND
+		if frames.bytes.get(name, 0) > most:
+			print(f"{name}: a frame of {frames.bytes[name]} bytes, at most {most}: it has to be on its caller's stack")
 
 
 main()

@@ -194,6 +194,7 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 	ring_set_plan(&rings, sysconf(_SC_NPROCESSORS_CONF), recorder->options->ring_size_bytes);
 	options.ring_cnt = rings.ring_cnt;
 	options.ring_bytes = rings.ring_bytes;
+	options.wake_bytes = rings.wake_bytes;
 	recorder->ring_cnt = rings.ring_cnt;
 	return kernel_side_open(&recorder->kernel, &options, error);
 }

@@ -47,6 +47,9 @@ void ring_set_plan(struct ring_set_options *options, size_t cpu_cnt, size_t tota
 	options->ring_bytes = MIN_RING_BYTES;
 	while (options->ring_bytes * 2 <= wanted && options->ring_bytes < (1u << 30))
 		options->ring_bytes *= 2;
+	options->wake_bytes = options->ring_bytes / 8;
+	for (size_t cnt = options->ring_cnt; cnt < cpu_cnt; cnt *= 2)
+		options->wake_bytes /= 2;
 }
 
 static int ring_map(struct ring_set *set, struct ring *ring)

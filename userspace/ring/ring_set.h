@@ -21,6 +21,7 @@ struct ring_set;
 struct ring_set_options {
 	size_t ring_cnt;   /* a power of two, at most WIRE_RING_MAX */
 	size_t ring_bytes; /* of each; a power of two and a multiple of the page size */
+	size_t wake_bytes; /* that a CPU writes wake the reader; a power of two */
 	int rings_map_fd;  /* the BPF programs' array of rings: gets them */
 };
 
@@ -45,7 +46,7 @@ uint64_t ring_set_watermark_ns(const struct ring_set *set, size_t ring);
 uint64_t ring_set_taken_cnt(const struct ring_set *set);
 uint64_t ring_set_taken_bytes(const struct ring_set *set); /* with what the kernel puts before each record */
 
-/* Becomes readable when a ring passes its threshold. */
+/* Becomes readable when a CPU has written another wake_bytes. */
 int ring_set_fd(const struct ring_set *set);
 
 void ring_set_close(struct ring_set *set); /* NULL is allowed */

@@ -246,7 +246,7 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	int err = 0;
 
 	bpf->rodata->cfg_ring_mask = options->ring_cnt - 1;
-	bpf->rodata->cfg_wake_bytes = options->ring_bytes / 8;
+	bpf->rodata->cfg_wake_bytes = options->wake_bytes;
 	bpf->rodata->cfg_has_prev_state = options->features->sched_switch_arg_cnt >= 4;
 	bpf->rodata->cfg_preempt_count_offset = options->features->percpu.preempt_count;
 	bpf->rodata->cfg_hrtimer_bases_offset = options->features->percpu.hrtimer_bases;

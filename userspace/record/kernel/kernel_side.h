@@ -34,6 +34,7 @@ struct kernel_side_options {
 	const struct kernel_features *features;
 	size_t ring_cnt; /* as in ring_set_options */
 	size_t ring_bytes;
+	size_t wake_bytes; /* see ring_set.h */
 	bool wants_interrupts;
 	enum sched_mode sched;
 	const struct span_choices *choices;
