@@ -251,15 +251,48 @@ static int count_record(void *context, const struct txtrace_record *record)
 	return 0;
 }
 
+static size_t size_at(const struct stream *stream, size_t place)
+{
+	return ((const struct wire_header *)(stream->bytes + place))->size;
+}
+
+/* So many records behind that one, or the end. */
+static size_t place_behind(const struct stream *stream, size_t place, unsigned int cnt, size_t to)
+{
+	while (cnt-- && place < to)
+		place += size_at(stream, place);
+	return place;
+}
+
+/* As the recorder does with what waits in the merge. ahead: where each step is. */
+static void look_ahead(struct attribution *attribution, const struct stream *stream, size_t from, size_t to,
+		       size_t *ahead)
+{
+	for (unsigned int step = 0; step < ATTRIBUTION_STEPS; step++) {
+		struct event_subject subject;
+
+		if (ahead[step] <= from)
+			ahead[step] = place_behind(stream, from, attribution_distances[step], to);
+		if (ahead[step] >= to)
+			continue;
+		subject = event_subject(stream->bytes + ahead[step], size_at(stream, ahead[step]));
+		attribution_expect(attribution, &subject, step);
+		ahead[step] += size_at(stream, ahead[step]);
+	}
+}
+
 static int feed(struct attribution *attribution, const struct stream *stream, size_t from, size_t to)
 {
 	static const struct label_source labels = { .read = read_label };
+	size_t ahead[ATTRIBUTION_STEPS] = { 0 };
 	int err = 0;
 
 	while (!err && from < to) {
 		const struct wire_header *header = (const void *)(stream->bytes + from);
 		struct event event;
 
+		if (attribution_wants_steps(attribution))
+			look_ahead(attribution, stream, from, to, ahead);
 		err = event_decode(header, header->size, &labels, &event);
 		if (!err)
 			err = attribution_feed(attribution, &event);

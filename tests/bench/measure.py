@@ -14,6 +14,7 @@ import attach_figures
 import cost_figures
 import export_figures
 import fleet_figures
+import idle_figures
 import live_figures
 import log_figures
 import mode_figures
@@ -179,6 +180,9 @@ class Bench:
             print(f"  {name}: {os.path.getsize(self.log):,} bytes", flush=True)
             subprocess.run([os.path.join(self.build, "bench", "log_threads"), self.log], check=True)
 
+    def idle(self):
+        idle_figures.idle(self)
+
     def live(self):
         live_figures.live(self)
 
@@ -256,6 +260,7 @@ PARTS = {
     "sql": "queries, beside reports",
     "fleet": "logs to ClickHouse",
     "otlp": "spans to a receiver of OpenTelemetry",
+    "idle": "a recorder whose threads sleep: its own wakeups",
     "live": "the live view of a log that is being written",
     "page": "a page for a browser",
     "writer": "the log's writer",

@@ -162,6 +162,29 @@ static int (*const handlers[])(struct attribution *attribution, const struct eve
 	[EVENT_LOSS] = attribute_loss,
 };
 
+/* From so many on most of what an event needs lies far from the processor. */
+#define STEPS_FROM_THREADS 2048
+#define STEPS_FROM_SPANS 8192
+
+const unsigned int attribution_distances[ATTRIBUTION_STEPS] = { 24, 12, 4 };
+
+bool attribution_wants_steps(const struct attribution *attribution)
+{
+	return attribution->threads.by_tid.cnt > STEPS_FROM_THREADS ||
+	       attribution->spans.open_cnt > STEPS_FROM_SPANS;
+}
+
+void attribution_expect(struct attribution *attribution, const struct event_subject *subject,
+			enum attribution_step step)
+{
+	/* mostly several events of a thread follow each other */
+	if (attribution->expected_tid[step] != subject->tid)
+		thread_table_expect(&attribution->threads, subject->tid, step);
+	attribution->expected_tid[step] = subject->tid;
+	if (subject->span)
+		span_table_expect(&attribution->spans, subject->tgid, subject->span, step);
+}
+
 int attribution_feed(struct attribution *attribution, const struct event *event)
 {
 	if (event->kind >= sizeof(handlers) / sizeof(handlers[0]) || !handlers[event->kind])

@@ -8,7 +8,10 @@
 #ifndef ATTRIBUTION_H
 #define ATTRIBUTION_H
 
+#include <stdbool.h>
+
 #include "event/event.h"
+#include "event/event_decode.h"
 #include "txtrace/log.h"
 
 struct attribution;
@@ -48,6 +51,25 @@ void attribution_limit_spans(struct attribution *attribution, uint64_t bytes);
  * happened). 0, -ENOMEM, or what the sink returned.
  */
 int attribution_feed(struct attribution *attribution, const struct event *event);
+
+/*
+ * The events that follow are about these. What they need lies in memory that no
+ * cache foresees if there are many threads or open spans: so it is fetched in
+ * three steps, each of which finds what the one before has fetched. They change
+ * nothing, and cost more than they save while all is near the processor.
+ */
+enum attribution_step {
+	ATTRIBUTION_STEP_INDEX = 0, /* some two dozen events before */
+	ATTRIBUTION_STEP_ITEM = 1,  /* some dozen */
+	ATTRIBUTION_STEP_BEHIND = 2, /* some four */
+	ATTRIBUTION_STEPS = 3,
+};
+
+extern const unsigned int attribution_distances[ATTRIBUTION_STEPS]; /* events before */
+
+bool attribution_wants_steps(const struct attribution *attribution);
+void attribution_expect(struct attribution *attribution, const struct event_subject *subject,
+			enum attribution_step step);
 
 /*
  * Writes an OPEN_SPAN record for each span that is open at time_ns and has had

@@ -67,6 +67,7 @@ struct attribution {
 	struct span_budget budget;
 	struct id_map processes;      /* by tgid */
 	uint64_t now_ns;              /* of the last event */
+	uint32_t expected_tid[ATTRIBUTION_STEPS]; /* of the last call of attribution_expect() */
 	/* until then span events were lost: what begins before may be damaged */
 	uint64_t span_loss_until_ns;
 	uint64_t key_loss_until_ns;   /* likewise begins of keyed spans, which end others of the same key */

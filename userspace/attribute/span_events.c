@@ -158,7 +158,7 @@ int attribute_end(struct attribution *attribution, const struct event *event)
 	int err;
 
 	if (!is_keyed(event))
-		span_table_expect(&attribution->spans, event->tgid, event->span.id);
+		span_table_expect(&attribution->spans, event->tgid, event->span.id, ATTRIBUTION_STEP_INDEX);
 	err = read_own_event(attribution, event, &own);
 	if (err)
 		return err;

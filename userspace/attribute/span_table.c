@@ -60,9 +60,28 @@ static uint32_t hash_of_key(const struct span_table *table, const struct event_t
 	return hash_of_pair(table->seed, 0, hash);
 }
 
-void span_table_expect(const struct span_table *table, uint32_t tgid, uint64_t id)
+void span_table_expect(const struct span_table *table, uint32_t tgid, uint64_t id, enum attribution_step step)
 {
-	__builtin_prefetch(&table->by_id.slots[hash_of_id(table, tgid, id) & table->by_id.mask]);
+	uint32_t hash = hash_of_id(table, tgid, id);
+
+	if (step == ATTRIBUTION_STEP_INDEX) {
+		__builtin_prefetch(&table->by_id.slots[hash & table->by_id.mask]);
+		return;
+	}
+	HASH_INDEX_EACH(&table->by_id, hash, slot, number) {
+		const struct span *span = pool_item(&table->spans, number);
+
+		if (step == ATTRIBUTION_STEP_ITEM) {
+			__builtin_prefetch(span);
+			__builtin_prefetch(&span->parent);
+			__builtin_prefetch(&span->own_stay);
+		} else if (span->own_stay.reading) {
+			__builtin_prefetch(span->own_stay.reading);
+			__builtin_prefetch((const char *)span->own_stay.reading + 64);
+			__builtin_prefetch((const char *)span->own_stay.reading + 128);
+		}
+		return;
+	}
 }
 
 struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint64_t id)

@@ -47,6 +47,32 @@ struct thread *thread_table_find(struct thread_table *table, uint32_t tid)
 	return NULL;
 }
 
+static void prefetch(const void *memory, size_t size)
+{
+	for (size_t line = 0; line < size; line += 64)
+		__builtin_prefetch((const char *)memory + line);
+}
+
+void thread_table_expect(const struct thread_table *table, uint32_t tid, enum attribution_step step)
+{
+	uint32_t hash = hash_of_tid(table, tid);
+
+	if (step == ATTRIBUTION_STEP_INDEX) {
+		__builtin_prefetch(&table->by_tid.slots[hash & table->by_tid.mask]);
+		return;
+	}
+	HASH_INDEX_EACH(&table->by_tid, hash, slot, number) {
+		const struct thread *thread = pool_item(&table->threads, number);
+
+		if (step == ATTRIBUTION_STEP_ITEM) {
+			prefetch(thread, sizeof(*thread));
+		} else if (thread->reading) {
+			prefetch(thread->reading, sizeof(*thread->reading));
+		}
+		return;
+	}
+}
+
 /* Its tid is no longer its own. */
 static void leave_tid(struct thread_table *table, struct thread *thread)
 {

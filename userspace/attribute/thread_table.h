@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+#include "attribute/attribution.h"
 #include "base/hash_index.h"
 #include "base/pool.h"
 #include "event/event.h"
@@ -113,6 +114,9 @@ void thread_table_release(struct thread_table *table); /* the stays are the span
 
 /* Visits all, in no order: for (size_t i = 0; (thread = thread_table_next(table, &i));). */
 struct thread *thread_table_next(const struct thread_table *table, size_t *position);
+
+/* See attribution_expect(). */
+void thread_table_expect(const struct thread_table *table, uint32_t tid, enum attribution_step step);
 
 /* unknown state; NULL: no memory */
 struct thread *thread_table_add(struct thread_table *table, uint32_t tid, uint32_t tgid, uint64_t time_ns);

@@ -315,3 +315,26 @@ int event_decode(const void *record, size_t size, const struct label_source *lab
 	event->flags = header->flags & WIRE_FLAGS;
 	return kinds[header->kind].decode(&wire, event);
 }
+
+struct event_subject event_subject(const void *record, size_t size)
+{
+	const struct wire_header *header = record;
+	const struct wire_switch *left = record;
+	const struct wire_wake *wake = record;
+	const struct wire_span *span = record;
+	struct event_subject subject = { 0 };
+
+	if (size < sizeof(*header))
+		return subject;
+	subject.tgid = header->tgid;
+	subject.tid = header->tid;
+	if (header->kind == WIRE_SWITCH && size >= sizeof(*left)) {
+		if (left->left_as == WIRE_LEFT_UNTRACED)
+			subject.tid = left->next_tid;
+	} else if (header->kind == WIRE_WAKE && size >= sizeof(*wake)) {
+		subject.tid = wake->wakee_tid;
+	} else if (header->kind >= WIRE_BEGIN && header->kind <= WIRE_END && size >= sizeof(*span)) {
+		subject.span = span->id;
+	}
+	return subject;
+}

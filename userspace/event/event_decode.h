@@ -64,4 +64,14 @@ bool wire_kind_is_span(uint8_t kind);
  */
 int event_decode(const void *record, size_t size, const struct label_source *labels, struct event *event);
 
+/* Whom a record is about; 0: nobody, or it does not matter. */
+struct event_subject {
+	uint32_t tgid;
+	uint32_t tid;
+	uint64_t span; /* of tgid */
+};
+
+/* A glance at what will be decoded later; the record may be anything. */
+struct event_subject event_subject(const void *record, size_t size);
+
 #endif

@@ -27,6 +27,9 @@ struct lane {
 struct merge {
 	size_t lane_cnt;
 	uint64_t pushed_cnt, late_cnt, given_ns;
+	merge_look look; /* NULL: nobody wants to know */
+	const unsigned int *distances;
+	unsigned int step_cnt;
 	struct lane lanes[];
 };
 
@@ -227,6 +230,26 @@ static struct lane *choose(struct merge *merge, uint64_t *until_ns)
 	return best;
 }
 
+void merge_look_ahead(struct merge *merge, merge_look look, const unsigned int *distances,
+		      unsigned int step_cnt)
+{
+	merge->look = look;
+	merge->distances = distances;
+	merge->step_cnt = step_cnt;
+}
+
+/* The one that is about to be taken is before the head. */
+static void look_ahead(const struct merge *merge, const struct lane *lane, void *context)
+{
+	for (unsigned int step = 0; step < merge->step_cnt; step++) {
+		size_t idx = lane->head - 1 + merge->distances[step];
+
+		if (idx < lane->entry_cnt)
+			merge->look(context, lane->bytes + lane->entries[idx].offset, lane->entries[idx].size,
+				    step);
+	}
+}
+
 /* *left: how many may still be given out. */
 static int give(struct merge *merge, struct lane *lane, uint64_t until_ns, size_t *left, merge_take take,
 		void *context)
@@ -238,6 +261,8 @@ static int give(struct merge *merge, struct lane *lane, uint64_t until_ns, size_
 		(*left)--;
 		if (entry->time_ns > merge->given_ns)
 			merge->given_ns = entry->time_ns;
+		if (merge->look)
+			look_ahead(merge, lane, context);
 		err = take(context, lane->bytes + entry->offset, entry->size);
 		if (err)
 			return err;

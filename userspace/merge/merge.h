@@ -40,6 +40,15 @@ int merge_run(struct merge *merge, merge_take take, void *context);
 
 /* The same of at most so many records: the others come with the next run, if merge_has_more(). */
 int merge_run_some(struct merge *merge, size_t max, merge_take take, void *context);
+
+/*
+ * Runs call `look` for records that will be taken later: for step i, those that
+ * are distances[i] records behind in their lane. NULL: no more.
+ */
+typedef void (*merge_look)(void *context, const void *record, size_t size, unsigned int step);
+void merge_look_ahead(struct merge *merge, merge_look look, const unsigned int *distances,
+		      unsigned int step_cnt);
+
 bool merge_has_more(const struct merge *merge);
 
 struct merge_stats {

@@ -60,7 +60,23 @@ static int take_record(void *context, const struct txtrace_record *record)
 	return 0;
 }
 
-/* Checkpoints now and then: they must change nothing. */
+/* What follows, or nothing that there is: also known to no table. */
+static void expect(struct attribution *attribution, const struct world_event *events, size_t at, size_t cnt)
+{
+	for (unsigned int step = 0; step < ATTRIBUTION_STEPS; step++) {
+		size_t idx = at + attribution_distances[step];
+		struct event_subject subject = { 0 };
+
+		if (idx < cnt) {
+			const struct event *event = &events[idx].event;
+
+			subject = (struct event_subject){ event->tgid, event->tid, event->span.id };
+		}
+		attribution_expect(attribution, &subject, step);
+	}
+}
+
+/* Checkpoints and expectations now and then: they must change nothing. */
 static void attribute(const struct world_event *events, size_t event_cnt, uint64_t end_ns, struct result *to)
 {
 	struct attribution *attribution = attribution_new(take_record, to);
@@ -69,6 +85,8 @@ static void attribute(const struct world_event *events, size_t event_cnt, uint64
 	to->span_cnt = to->run_cnt = 0;
 	to->overlap.span = 0;
 	for (size_t i = 0; i < event_cnt; i++) {
+		if (i & 1)
+			expect(attribution, events, i, event_cnt);
 		assert_int_equal(attribution_feed(attribution, &events[i].event), 0);
 		if (i % 100 == 99)
 			assert_int_equal(attribution_checkpoint(attribution, events[i].event.time_ns), 0);

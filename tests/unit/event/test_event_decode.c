@@ -47,6 +47,7 @@ static int decode(const void *record, size_t size, struct event *event)
 	copy = malloc(size ? size : 1);
 	assert_non_null(copy);
 	memcpy(copy, record, size);
+	(void)event_subject(copy, size);
 	return event_decode(copy, size, &labels, event);
 }
 
@@ -525,6 +526,36 @@ static void any_bytes_are_survived(void **state)
 	assert_true(decoded_cnt > 1000);
 }
 
+static void assert_subject(const void *record, size_t size, uint32_t tid, uint64_t span)
+{
+	struct event_subject subject = event_subject(record, size);
+
+	assert_int_equal(subject.tgid, 10);
+	assert_int_equal(subject.tid, tid);
+	assert_int_equal(subject.span, span);
+}
+
+static void whom_a_record_is_about(void **state)
+{
+	struct wire_switch left = { .next_tid = 12, .next_tgid = 10, .left_as = WIRE_LEFT_BLOCKED };
+	struct wire_wake wake = { .wakee_tid = 13, .wakee_tgid = 10 };
+	struct wire_span span = { .id = 99 };
+
+	(void)state;
+	HEADER(left, WIRE_SWITCH, 0);
+	assert_subject(&left, sizeof(left), 11, 0);
+	left.left_as = WIRE_LEFT_UNTRACED;
+	assert_subject(&left, sizeof(left), 12, 0);
+	HEADER(wake, WIRE_WAKE, 0);
+	assert_subject(&wake, sizeof(wake), 13, 0);
+	for (uint8_t kind = WIRE_BEGIN; kind <= WIRE_END; kind++) {
+		HEADER(span, kind, 0);
+		assert_subject(&span, sizeof(span), 11, 99);
+	}
+	assert_subject(&span, sizeof(span) - 1, 11, 0);
+	assert_int_equal(event_subject(&span, sizeof(span.header) - 1).tid, 0);
+}
+
 static void the_kinds_that_tell_about_spans(void **state)
 {
 	(void)state;
@@ -559,6 +590,7 @@ int main(void)
 		cmocka_unit_test(numbers_that_mean_nothing_are_refused),
 		cmocka_unit_test(records_that_are_cut_off_are_refused),
 		cmocka_unit_test(any_bytes_are_survived),
+		cmocka_unit_test(whom_a_record_is_about),
 		cmocka_unit_test(the_kinds_that_tell_about_spans),
 	};
 

@@ -319,6 +319,45 @@ static void random_lanes_come_out_sorted(void **state)
 	}
 }
 
+static uint32_t looked_at[2]; /* by step: the number of the record, and one more */
+
+static void look(void *context, const void *bytes, size_t size, unsigned int step)
+{
+	const struct record *record = bytes;
+
+	assert_ptr_equal(context, &taken);
+	assert_int_equal(size, record_size(record->number));
+	looked_at[step] = record->number + 1;
+}
+
+static int take_and_compare(void *context, const void *bytes, size_t size)
+{
+	uint32_t number = ((const struct record *)bytes)->number;
+
+	assert_int_equal(looked_at[0], number + 4 <= 20 ? number + 4 : 20);
+	assert_int_equal(looked_at[1], number + 2 <= 20 ? number + 2 : 20);
+	return take(context, bytes, size);
+}
+
+/* Of a record that is taken, the next one and the third one are looked at before, if there are any. */
+static void who_takes_may_look_ahead(void **state)
+{
+	static const unsigned int distances[] = { 3, 1 };
+	struct merge *merge = new_merge(1);
+
+	(void)state;
+	for (uint32_t i = 0; i < 20; i++)
+		push(merge, 0, 1000 + i, i);
+	set_all_watermarks(merge, 1, UINT64_MAX);
+	merge_look_ahead(merge, look, distances, 2);
+	assert_int_equal(merge_run_some(merge, 19, take_and_compare, &taken), 0);
+	merge_look_ahead(merge, NULL, NULL, 0);
+	looked_at[0] = looked_at[1] = 20;
+	assert_int_equal(merge_run(merge, take_and_compare, &taken), 0);
+	assert_int_equal(taken.cnt, 20);
+	merge_free(merge);
+}
+
 /* One lane in which threads follow one another, each in order: far out of order, and often at equal times. */
 static void threads_of_a_lane_come_out_sorted(void **state)
 {
@@ -411,6 +450,7 @@ int main(void)
 		cmocka_unit_test(the_last_time_there_is_comes_out_too),
 		cmocka_unit_test(an_empty_merge_gives_nothing),
 		cmocka_unit_test(a_run_of_some_leaves_the_others),
+		cmocka_unit_test(who_takes_may_look_ahead),
 		cmocka_unit_test(random_lanes_come_out_sorted),
 		cmocka_unit_test(threads_of_a_lane_come_out_sorted),
 		cmocka_unit_test(whatever_is_pushed_comes_out_once),
