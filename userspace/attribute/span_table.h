@@ -137,7 +137,8 @@ struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint6
 struct span *span_table_get_keyed(const struct span_table *table, const struct event_text *key);
 
 /* See attribution_expect(). */
-void span_table_expect(const struct span_table *table, uint32_t tgid, uint64_t id, enum attribution_step step);
+void span_table_expect(const struct span_table *table, uint32_t tgid, uint64_t id,
+		       enum attribution_step step);
 
 /* Visits all, in no order: for (size_t i = 0; (span = span_table_next(table, &i));). */
 struct span *span_table_next(const struct span_table *table, size_t *position);
