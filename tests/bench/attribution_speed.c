@@ -26,6 +26,7 @@
 #define SCATTER 17389      /* has no divisor in common with CROWD */
 #define CPUS 8
 #define FIRST_TID 1000
+#define RUN_EVENTS 1024
 #define TGID 999
 
 /* ---- a stream ---- */
@@ -264,35 +265,36 @@ static size_t place_behind(const struct stream *stream, size_t place, unsigned i
 	return place;
 }
 
-/* As the recorder does with what waits in the merge. ahead: where each step is. */
+/* As the recorder does with what waits in the merge. ahead: where it is. */
 static void look_ahead(struct attribution *attribution, const struct stream *stream, size_t from, size_t to,
 		       size_t *ahead)
 {
-	for (unsigned int step = 0; step < ATTRIBUTION_STEPS; step++) {
-		struct event_subject subject;
+	struct event_subject subject;
 
-		if (ahead[step] <= from)
-			ahead[step] = place_behind(stream, from, attribution_distances[step], to);
-		if (ahead[step] >= to)
-			continue;
-		subject = event_subject(stream->bytes + ahead[step], size_at(stream, ahead[step]));
-		attribution_expect(attribution, &subject, step);
-		ahead[step] += size_at(stream, ahead[step]);
-	}
+	if (*ahead <= from)
+		*ahead = place_behind(stream, from, ATTRIBUTION_AHEAD, to);
+	if (*ahead >= to)
+		return;
+	subject = event_subject(stream->bytes + *ahead, size_at(stream, *ahead));
+	attribution_expect(attribution, &subject);
+	*ahead += size_at(stream, *ahead);
 }
 
 static int feed(struct attribution *attribution, const struct stream *stream, size_t from, size_t to)
 {
 	static const struct label_source labels = { .read = read_label };
-	size_t ahead[ATTRIBUTION_STEPS] = { 0 };
+	size_t ahead = 0;
+	bool wants_expectations = false;
 	int err = 0;
 
-	while (!err && from < to) {
+	for (size_t i = 0; !err && from < to; i++) {
 		const struct wire_header *header = (const void *)(stream->bytes + from);
 		struct event event;
 
-		if (attribution_wants_steps(attribution))
-			look_ahead(attribution, stream, from, to, ahead);
+		if (i % RUN_EVENTS == 0)
+			wants_expectations = attribution_wants_expectations(attribution);
+		if (wants_expectations)
+			look_ahead(attribution, stream, from, to, &ahead);
 		err = event_decode(header, header->size, &labels, &event);
 		if (!err)
 			err = attribution_feed(attribution, &event);

@@ -163,26 +163,50 @@ static int (*const handlers[])(struct attribution *attribution, const struct eve
 };
 
 /* From so many on most of what an event needs lies far from the processor. */
-#define STEPS_FROM_THREADS 2048
-#define STEPS_FROM_SPANS 8192
+#define EXPECT_FROM_THREADS 2048
+#define EXPECT_FROM_SPANS 8192
 
-const unsigned int attribution_distances[ATTRIBUTION_STEPS] = { 24, 12, 4 };
-
-bool attribution_wants_steps(const struct attribution *attribution)
+bool attribution_wants_expectations(const struct attribution *attribution)
 {
-	return attribution->threads.by_tid.cnt > STEPS_FROM_THREADS ||
-	       attribution->spans.open_cnt > STEPS_FROM_SPANS;
+	return attribution->threads.by_tid.cnt > EXPECT_FROM_THREADS ||
+	       attribution->spans.open_cnt > EXPECT_FROM_SPANS;
 }
 
-void attribution_expect(struct attribution *attribution, const struct event_subject *subject,
-			enum attribution_step step)
+/* After so many further calls of attribution_expect(). */
+#define ITEM_AFTER 8
+#define BEHIND_AFTER 12
+
+static const struct event_subject *expected_before(const struct attribution *attribution, uint32_t cnt)
 {
+	return &attribution->expected[(attribution->expected_cnt - cnt) % ATTRIBUTION_AHEAD];
+}
+
+/* Each step needs what the one before has fetched. */
+void attribution_expect(struct attribution *attribution, const struct event_subject *subject)
+{
+	struct event_subject *expected = &attribution->expected[attribution->expected_cnt % ATTRIBUTION_AHEAD];
+	const struct event_subject *before;
+
+	*expected = *subject;
 	/* mostly several events of a thread follow each other */
-	if (attribution->expected_tid[step] != subject->tid)
-		thread_table_expect(&attribution->threads, subject->tid, step);
-	attribution->expected_tid[step] = subject->tid;
-	if (subject->span)
-		span_table_expect(&attribution->spans, subject->tgid, subject->span, step);
+	if (subject->tid == attribution->expected_tid)
+		expected->tid = 0;
+	attribution->expected_tid = subject->tid;
+	if (expected->tid)
+		thread_table_fetch_slot(&attribution->threads, expected->tid);
+	if (expected->span)
+		span_table_fetch_slot(&attribution->spans, expected->tgid, expected->span);
+	before = expected_before(attribution, ITEM_AFTER);
+	if (before->tid)
+		thread_table_fetch(&attribution->threads, before->tid);
+	if (before->span)
+		span_table_fetch(&attribution->spans, before->tgid, before->span);
+	before = expected_before(attribution, BEHIND_AFTER);
+	if (before->tid)
+		thread_table_fetch_reading(&attribution->threads, before->tid);
+	if (before->span)
+		span_table_fetch_reading(&attribution->spans, before->tgid, before->span);
+	attribution->expected_cnt++;
 }
 
 int attribution_feed(struct attribution *attribution, const struct event *event)

@@ -53,23 +53,14 @@ void attribution_limit_spans(struct attribution *attribution, uint64_t bytes);
 int attribution_feed(struct attribution *attribution, const struct event *event);
 
 /*
- * The events that follow are about these. What they need lies in memory that no
- * cache foresees if there are many threads or open spans: so it is fetched in
- * three steps, each of which finds what the one before has fetched. They change
- * nothing, and cost more than they save while all is near the processor.
+ * The event that comes so many events later is about this: what it needs lies in
+ * memory that no cache foresees if there are many threads or open spans, and is
+ * fetched meanwhile. Changes nothing, and costs more than it saves while all is
+ * near the processor.
  */
-enum attribution_step {
-	ATTRIBUTION_STEP_INDEX = 0, /* some two dozen events before */
-	ATTRIBUTION_STEP_ITEM = 1,  /* some dozen */
-	ATTRIBUTION_STEP_BEHIND = 2, /* some four */
-	ATTRIBUTION_STEPS = 3,
-};
-
-extern const unsigned int attribution_distances[ATTRIBUTION_STEPS]; /* events before */
-
-bool attribution_wants_steps(const struct attribution *attribution);
-void attribution_expect(struct attribution *attribution, const struct event_subject *subject,
-			enum attribution_step step);
+#define ATTRIBUTION_AHEAD 16
+bool attribution_wants_expectations(const struct attribution *attribution);
+void attribution_expect(struct attribution *attribution, const struct event_subject *subject);
 
 /*
  * Writes an OPEN_SPAN record for each span that is open at time_ns and has had

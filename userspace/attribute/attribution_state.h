@@ -67,7 +67,10 @@ struct attribution {
 	struct span_budget budget;
 	struct id_map processes;      /* by tgid */
 	uint64_t now_ns;              /* of the last event */
-	uint32_t expected_tid[ATTRIBUTION_STEPS]; /* of the last call of attribution_expect() */
+	/* the last calls of attribution_expect(); tid 0: the same as that of the call before */
+	struct event_subject expected[ATTRIBUTION_AHEAD];
+	uint32_t expected_cnt;
+	uint32_t expected_tid;
 	/* until then span events were lost: what begins before may be damaged */
 	uint64_t span_loss_until_ns;
 	uint64_t key_loss_until_ns;   /* likewise begins of keyed spans, which end others of the same key */

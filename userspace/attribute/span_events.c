@@ -158,7 +158,7 @@ int attribute_end(struct attribution *attribution, const struct event *event)
 	int err;
 
 	if (!is_keyed(event))
-		span_table_expect(&attribution->spans, event->tgid, event->span.id, ATTRIBUTION_STEP_INDEX);
+		span_table_fetch_slot(&attribution->spans, event->tgid, event->span.id);
 	err = read_own_event(attribution, event, &own);
 	if (err)
 		return err;

@@ -60,28 +60,38 @@ static uint32_t hash_of_key(const struct span_table *table, const struct event_t
 	return hash_of_pair(table->seed, 0, hash);
 }
 
-void span_table_expect(const struct span_table *table, uint32_t tgid, uint64_t id, enum attribution_step step)
+void span_table_fetch_slot(const struct span_table *table, uint32_t tgid, uint64_t id)
+{
+	__builtin_prefetch(&table->by_id.slots[hash_of_id(table, tgid, id) & table->by_id.mask]);
+}
+
+/* The first with the hash, which is mostly it. */
+static const struct span *probably(const struct span_table *table, uint32_t tgid, uint64_t id)
 {
 	uint32_t hash = hash_of_id(table, tgid, id);
 
-	if (step == ATTRIBUTION_STEP_INDEX) {
-		__builtin_prefetch(&table->by_id.slots[hash & table->by_id.mask]);
-		return;
-	}
-	HASH_INDEX_EACH(&table->by_id, hash, slot, number) {
-		const struct span *span = pool_item(&table->spans, number);
+	HASH_INDEX_EACH(&table->by_id, hash, slot, number)
+		return pool_item(&table->spans, number);
+	return NULL;
+}
 
-		if (step == ATTRIBUTION_STEP_ITEM) {
-			__builtin_prefetch(span);
-			__builtin_prefetch(&span->parent);
-			__builtin_prefetch(&span->own_stay);
-		} else if (span->own_stay.reading) {
-			__builtin_prefetch(span->own_stay.reading);
-			__builtin_prefetch((const char *)span->own_stay.reading + 64);
-			__builtin_prefetch((const char *)span->own_stay.reading + 128);
-		}
-		return;
+void span_table_fetch(const struct span_table *table, uint32_t tgid, uint64_t id)
+{
+	const struct span *span = probably(table, tgid, id);
+
+	if (span) {
+		__builtin_prefetch(span);
+		__builtin_prefetch(&span->parent);
+		__builtin_prefetch(&span->own_stay);
 	}
+}
+
+void span_table_fetch_reading(const struct span_table *table, uint32_t tgid, uint64_t id)
+{
+	const struct span *span = probably(table, tgid, id);
+
+	if (span && span->own_stay.reading)
+		thread_reading_fetch(span->own_stay.reading);
 }
 
 struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint64_t id)

@@ -136,9 +136,10 @@ struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint6
 /* NULL: not open */
 struct span *span_table_get_keyed(const struct span_table *table, const struct event_text *key);
 
-/* See attribution_expect(). */
-void span_table_expect(const struct span_table *table, uint32_t tgid, uint64_t id,
-		       enum attribution_step step);
+/* It will be asked for soon: fetches its place in the index; itself, once that is here; its reading then. */
+void span_table_fetch_slot(const struct span_table *table, uint32_t tgid, uint64_t id);
+void span_table_fetch(const struct span_table *table, uint32_t tgid, uint64_t id);
+void span_table_fetch_reading(const struct span_table *table, uint32_t tgid, uint64_t id);
 
 /* Visits all, in no order: for (size_t i = 0; (span = span_table_next(table, &i));). */
 struct span *span_table_next(const struct span_table *table, size_t *position);

@@ -47,30 +47,41 @@ struct thread *thread_table_find(struct thread_table *table, uint32_t tid)
 	return NULL;
 }
 
-static void prefetch(const void *memory, size_t size)
+void thread_reading_fetch(const struct thread_reading *reading)
 {
-	for (size_t line = 0; line < size; line += 64)
-		__builtin_prefetch((const char *)memory + line);
+	for (size_t line = 0; line < sizeof(*reading); line += 64)
+		__builtin_prefetch((const char *)reading + line);
 }
 
-void thread_table_expect(const struct thread_table *table, uint32_t tid, enum attribution_step step)
+/* The first with the hash, which is mostly it. */
+static const struct thread *probably(const struct thread_table *table, uint32_t tid)
 {
 	uint32_t hash = hash_of_tid(table, tid);
 
-	if (step == ATTRIBUTION_STEP_INDEX) {
-		__builtin_prefetch(&table->by_tid.slots[hash & table->by_tid.mask]);
-		return;
-	}
-	HASH_INDEX_EACH(&table->by_tid, hash, slot, number) {
-		const struct thread *thread = pool_item(&table->threads, number);
+	HASH_INDEX_EACH(&table->by_tid, hash, slot, number)
+		return pool_item(&table->threads, number);
+	return NULL;
+}
 
-		if (step == ATTRIBUTION_STEP_ITEM) {
-			prefetch(thread, sizeof(*thread));
-		} else if (thread->reading) {
-			prefetch(thread->reading, sizeof(*thread->reading));
-		}
-		return;
-	}
+void thread_table_fetch_slot(const struct thread_table *table, uint32_t tid)
+{
+	__builtin_prefetch(&table->by_tid.slots[hash_of_tid(table, tid) & table->by_tid.mask]);
+}
+
+void thread_table_fetch(const struct thread_table *table, uint32_t tid)
+{
+	const struct thread *thread = probably(table, tid);
+
+	for (size_t line = 0; thread && line < sizeof(*thread); line += 64)
+		__builtin_prefetch((const char *)thread + line);
+}
+
+void thread_table_fetch_reading(const struct thread_table *table, uint32_t tid)
+{
+	const struct thread *thread = probably(table, tid);
+
+	if (thread && thread->reading)
+		thread_reading_fetch(thread->reading);
 }
 
 /* Its tid is no longer its own. */

@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 
-#include "attribute/attribution.h"
 #include "base/hash_index.h"
 #include "base/pool.h"
 #include "event/event.h"
@@ -115,8 +114,11 @@ void thread_table_release(struct thread_table *table); /* the stays are the span
 /* Visits all, in no order: for (size_t i = 0; (thread = thread_table_next(table, &i));). */
 struct thread *thread_table_next(const struct thread_table *table, size_t *position);
 
-/* See attribution_expect(). */
-void thread_table_expect(const struct thread_table *table, uint32_t tid, enum attribution_step step);
+/* It will be asked for soon: fetches its place in the index; itself, once that is here; its reading then. */
+void thread_table_fetch_slot(const struct thread_table *table, uint32_t tid);
+void thread_table_fetch(const struct thread_table *table, uint32_t tid);
+void thread_reading_fetch(const struct thread_reading *reading);
+void thread_table_fetch_reading(const struct thread_table *table, uint32_t tid);
 
 /* unknown state; NULL: no memory */
 struct thread *thread_table_add(struct thread_table *table, uint32_t tid, uint32_t tgid, uint64_t time_ns);

@@ -28,8 +28,7 @@ struct merge {
 	size_t lane_cnt;
 	uint64_t pushed_cnt, late_cnt, given_ns;
 	merge_look look; /* NULL: nobody wants to know */
-	const unsigned int *distances;
-	unsigned int step_cnt;
+	unsigned int look_distance;
 	struct lane lanes[];
 };
 
@@ -230,24 +229,19 @@ static struct lane *choose(struct merge *merge, uint64_t *until_ns)
 	return best;
 }
 
-void merge_look_ahead(struct merge *merge, merge_look look, const unsigned int *distances,
-		      unsigned int step_cnt)
+void merge_look_ahead(struct merge *merge, merge_look look, unsigned int distance)
 {
 	merge->look = look;
-	merge->distances = distances;
-	merge->step_cnt = step_cnt;
+	merge->look_distance = distance;
 }
 
 /* The one that is about to be taken is before the head. */
 static void look_ahead(const struct merge *merge, const struct lane *lane, void *context)
 {
-	for (unsigned int step = 0; step < merge->step_cnt; step++) {
-		size_t idx = lane->head - 1 + merge->distances[step];
+	size_t idx = lane->head - 1 + merge->look_distance;
 
-		if (idx < lane->entry_cnt)
-			merge->look(context, lane->bytes + lane->entries[idx].offset, lane->entries[idx].size,
-				    step);
-	}
+	if (idx < lane->entry_cnt)
+		merge->look(context, lane->bytes + lane->entries[idx].offset, lane->entries[idx].size);
 }
 
 /* *left: how many may still be given out. */

@@ -42,12 +42,11 @@ int merge_run(struct merge *merge, merge_take take, void *context);
 int merge_run_some(struct merge *merge, size_t max, merge_take take, void *context);
 
 /*
- * Runs call `look` for records that will be taken later: for step i, those that
- * are distances[i] records behind in their lane. NULL: no more.
+ * Before a record is taken, runs call `look` with the one that is so many
+ * records behind it in its lane, if there is one. NULL: no more.
  */
-typedef void (*merge_look)(void *context, const void *record, size_t size, unsigned int step);
-void merge_look_ahead(struct merge *merge, merge_look look, const unsigned int *distances,
-		      unsigned int step_cnt);
+typedef void (*merge_look)(void *context, const void *record, size_t size);
+void merge_look_ahead(struct merge *merge, merge_look look, unsigned int distance);
 
 bool merge_has_more(const struct merge *merge);
 

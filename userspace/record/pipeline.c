@@ -191,12 +191,12 @@ void pipeline_set_watermark(struct pipeline *pipeline, size_t lane, uint64_t tim
 	merge_set_watermark(pipeline->merge, pipeline->options.lane_cnt, UINT64_MAX);
 }
 
-static void look_ahead(void *context, const void *record, size_t size, unsigned int step)
+static void look_ahead(void *context, const void *record, size_t size)
 {
 	const struct pipeline *pipeline = context;
 	struct event_subject subject = event_subject(record, size);
 
-	attribution_expect(pipeline->attribution, &subject, step);
+	attribution_expect(pipeline->attribution, &subject);
 }
 
 static int run(struct pipeline *pipeline, size_t max)
@@ -204,8 +204,8 @@ static int run(struct pipeline *pipeline, size_t max)
 	int err;
 
 	merge_look_ahead(pipeline->merge,
-			 attribution_wants_steps(pipeline->attribution) ? look_ahead : NULL,
-			 attribution_distances, ATTRIBUTION_STEPS);
+			 attribution_wants_expectations(pipeline->attribution) ? look_ahead : NULL,
+			 ATTRIBUTION_AHEAD);
 	err = merge_run_some(pipeline->merge, max, handle_event, pipeline);
 	return err ? err : look_after_log(pipeline); /* a flush may have found that the file is old */
 }
