@@ -670,12 +670,6 @@ const struct probe_providers *attach_providers(const struct attach *attach)
 	return &attach->providers;
 }
 
-void attach_detach(struct attach *attach)
-{
-	if (attach->objects.closer)
-		object_table_close_links(&attach->objects);
-}
-
 void attach_close(struct attach *attach)
 {
 	struct link_closer *closer;

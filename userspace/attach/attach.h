@@ -150,12 +150,6 @@ void attach_stats(const struct attach *attach, struct attach_stats *stats);
  */
 const struct probe_providers *attach_providers(const struct attach *attach);
 
-/*
- * Begins to remove all probes, if that can be done aside (closes_aside): nothing
- * may be attached from then on, and attach_close() waits until it is done.
- */
-void attach_detach(struct attach *attach);
-
 /* Removes all probes. NULL is allowed. */
 void attach_close(struct attach *attach);
 

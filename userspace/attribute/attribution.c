@@ -184,7 +184,8 @@ static const struct event_subject *expected_before(const struct attribution *att
 /* Each step needs what the one before has fetched. */
 void attribution_expect(struct attribution *attribution, const struct event_subject *subject)
 {
-	struct event_subject *expected = &attribution->expected[attribution->expected_cnt % ATTRIBUTION_AHEAD];
+	uint32_t at = attribution->expected_cnt % ATTRIBUTION_AHEAD;
+	struct event_subject *expected = &attribution->expected[at];
 	const struct event_subject *before;
 
 	*expected = *subject;

@@ -602,8 +602,9 @@ static void stop_marks(struct recorder *recorder)
 }
 
 /*
- * Silence first: removing the probes takes its time, and any process that has mapped a probed file can make
- * that long. So the log is finished meanwhile, if the programs can be known to send nothing any more.
+ * Silence first: removing the probes takes its time, one after the other, and any process that has mapped a
+ * probed file can make that long. So the log is finished while they are still there, if the programs can be
+ * known to send nothing any more.
  */
 static int finish(struct recorder *recorder)
 {
@@ -626,7 +627,6 @@ static int finish(struct recorder *recorder)
 	recorder->result.lost_process_cnt = kernel_targets_lost(kernel_side_bpf(recorder->kernel));
 	attach_watch_close(recorder->watch);
 	recorder->watch = NULL;
-	attach_detach(recorder->attach);
 	if (!kernel_side_is_silent(recorder->kernel))
 		recorder_detach(recorder);
 	log_writer_drop_no_more(recorder->log);

@@ -129,25 +129,6 @@ void object_table_remove(struct object_table *table, struct object *object)
 		close_links(table, &links, 1);
 }
 
-void object_table_close_links(struct object_table *table)
-{
-	struct probe_links **links = calloc(table->object_cnt + 1, sizeof(*links));
-	struct object *object;
-	size_t cnt = 0;
-
-	for (size_t i = 0; (object = id_map_next(&table->objects, &i));) {
-		if (links && object->links)
-			links[cnt++] = object->links;
-		else if (object->links)
-			close_links(table, &object->links, 1);
-		object->links = NULL;
-	}
-	table->object_cnt = table->site_cnt = table->link_cnt = 0;
-	if (links)
-		close_links(table, links, cnt);
-	free(links);
-}
-
 void object_table_remove_chosen(struct object_table *table, object_choice is_chosen, const void *context)
 {
 	struct probe_links **links = calloc(table->object_cnt + 1, sizeof(*links));

@@ -75,7 +75,4 @@ void object_table_remove(struct object_table *table, struct object *object);
 typedef bool (*object_choice)(const void *context, const struct object *object);
 void object_table_remove_chosen(struct object_table *table, object_choice is_chosen, const void *context);
 
-/* Closes the links of all, which stay in the table without. */
-void object_table_close_links(struct object_table *table);
-
 #endif
