@@ -88,6 +88,7 @@ class Thread:
         self.moves = []  # when it went to the queue of another CPU
         self.wakeups = []  # from, to: from its waking, or its making, until it was in a queue
         self.unended = []  # of these: those of which the end is hidden
+        self.unsure_ns = None  # the last of these of which it is not known when it ended, as programs were out of order
         self.arrival_cnt = self.delay_ns = None  # the number that the scheduler has next; of the last time that it came
 
     def is_on_cpu(self):
@@ -113,9 +114,10 @@ class Thread:
     def is_wakeup_hidden(self):
         """
         It may be woken when it is about to leave its CPU, but not before it came there; nor is it asleep after a wakeup that was done
-        before it left.
+        before it left, or that may have been.
         """
-        return self.is_asleep and (self.waking_ns[0] < self.stays[-1].begin_ns[0] or self.waking_ns[1] < self.stays[-1].end_ns[0])
+        was_before = self.waking_ns[0] < self.stays[-1].end_ns[0] if self.waking_ns is self.unsure_ns else self.waking_ns[1] < self.stays[-1].end_ns[0]
+        return self.is_asleep and (self.waking_ns[0] < self.stays[-1].begin_ns[0] or was_before)
 
     def arrive(self, cpu, time_ns, delay_ns, arrival_cnt, is_counted, clock_ns):
         # A thread that has come less often than the one before it is another one, which has its number.
@@ -159,8 +161,10 @@ class Account:
                 moment = switching.pop(cpu)
                 moment[1] = max(time_ns, moment[1]) if lies_in(unordered, time_ns) else time_ns
             elif kind == WOKEN and tid in waking:
-                moment = waking.pop(tid)
-                moment[1] = max(time_ns, moment[1]) if lies_in(unordered, time_ns) else time_ns
+                moment, is_unsure = waking.pop(tid), lies_in(unordered, time_ns)
+                moment[1] = max(time_ns, moment[1]) if is_unsure else time_ns
+                if is_unsure and tid in tids:
+                    self.threads[tid].unsure_ns = moment
             elif kind == MOVED and tid in tids:
                 self.threads[tid].moves.append(time_ns)
             elif kind == WAKING and tid in tids:
