@@ -91,6 +91,8 @@ static inline void fuzz_spans_feed(struct fuzz_spans *spans, struct event *event
 	if (event->time_ns < spans->last_ns)
 		event->time_ns = spans->last_ns;
 	spans->last_ns = event->time_ns;
+	attribution_expect(spans->attribution,
+			   &(struct event_subject){ event->tgid, event->tid, event->span.id });
 	LAW(!attribution_feed(spans->attribution, event));
 }
 

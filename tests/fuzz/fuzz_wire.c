@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(record, bytes.at, length);
 		bytes.at += length;
 		bytes.left -= length;
-		(void)event_subject(record, length);
+		LAW(length >= sizeof(struct wire_header) || !event_subject(record, length).tid);
 		err = event_decode(record, length, &labels, &event);
 		LAW(err == 0 || err == 1 || err == -EBADMSG);
 		if (!err) {
