@@ -201,15 +201,13 @@ struct ready {
 
 static __always_inline void see_ready(struct ready *ready, struct epitem *item)
 {
-	struct epoll_filefd watched = { 0 };
-	uint64_t reason;
+	struct file *file = BPF_CORE_READ(item, ffd.file);
+	uint64_t reason = wait_file_reason((uint64_t)file);
 
-	bpf_core_read(&watched, sizeof(watched), &item->ffd);
-	reason = wait_file_reason((uint64_t)watched.file);
 	if (ready->reason == WAIT_NOTHING) {
 		ready->reason = reason;
-		ready->file = watched.file;
-		ready->fd = watched.fd;
+		ready->file = file;
+		ready->fd = BPF_CORE_READ(item, ffd.fd);
 	} else if (ready->reason != reason) {
 		ready->reason = BLOCK_POLL;
 	}
