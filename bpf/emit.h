@@ -104,11 +104,11 @@ static __always_inline void emit_header(struct emit *out, struct wire_header *he
 }
 
 /*
- * The reader looks by itself every so often; it is woken only by the record
- * with which its CPU has sent another cfg_wake_bytes: a wake-up per record costs
- * more than everything else together. How much of that is still unread the ring
- * would say, for a call more. A program that preempts another one may count at
- * the same time: then some bytes are not counted, and the reader is woken later.
+ * The reader looks by itself every so often; it is woken only by the record with
+ * which a CPU has sent another cfg_wake_bytes: a wake-up per record costs more
+ * than everything else together. To ask the ring how much of that is unread would
+ * be another call. A program that preempts another one may count at the same
+ * time: then some bytes are not counted, and the reader is woken later.
  */
 static __always_inline void emit_submit(struct emit *out, void *record)
 {

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a recorder does while the traced threads sleep: how often it is woken up, and what CPU time it takes."""
 import os
+import shutil
 import subprocess
 import time
 
 from figures import row, title
 from workload import SAYS_READY, Tool
 
+ROUNDS_MAX = 3
 SETTLE_S = 3
 SECONDS = 10
 
@@ -32,27 +34,40 @@ def wakeups(pid):
     return cnt, ns
 
 
+def tools_for(bench, pid):
+    tools = [Tool(" ".join(["txtrace-bpf", *options]),
+                  [bench.recorder_path, "-q", "-p", str(pid), "-o", bench.log, *options], SAYS_READY)
+             for options in ([], ["--sched", "ledger"], ["--sched", "off"])]
+    if shutil.which("perf"):
+        tools.append(Tool("perf sched record", ["perf", "sched", "record", "-o", os.path.join(bench.scratch, "perf.data")], 2))
+    return tools
+
+
+def watch(bench, tool):
+    """Wakeups and ns of CPU time a second."""
+    process = tool.start(os.path.join(bench.scratch, "tool.log"))
+    try:
+        time.sleep(SETTLE_S)
+        before = wakeups(process.pid)
+        time.sleep(SECONDS)
+        return [(b - a) / SECONDS for a, b in zip(before, wakeups(process.pid))]
+    finally:
+        tool.stop(process)
+
+
 def idle(bench):
     title("A recorder whose 20 threads sleep: its own wakeups a second")
     fifo = os.path.join(bench.scratch, "go")
-    if not os.path.exists(fifo):
-        os.mkfifo(fifo)
-    perf = Tool("perf sched record", ["perf", "sched", "record", "-o", os.path.join(bench.scratch, "perf.data")], 2)
+    os.mkfifo(fifo)
+    program = subprocess.Popen([bench.program("sleepers"), "--threads", "20", "--until", fifo])
     found = {}
-    for _ in range(min(bench.rounds, 3)):
-        with subprocess.Popen([bench.program("sleepers"), "--threads", "20", "--until", fifo]) as program:
-            tools = [Tool("txtrace-bpf" + (f", --sched {mode}" if mode else ""),
-                          [bench.recorder_path, "-q", "-p", str(program.pid), "-o", bench.log] + (["--sched", mode] if mode else []), SAYS_READY)
-                     for mode in ("", "ledger", "off")] + [perf]
-            for tool in tools:
-                process = tool.start(os.path.join(bench.scratch, "tool.log"))
-                time.sleep(SETTLE_S)
-                before = wakeups(process.pid)
-                time.sleep(SECONDS)
-                after = wakeups(process.pid)
-                tool.stop(process)
-                found.setdefault(tool.name, []).append([(b - a) / SECONDS for a, b in zip(before, after)])
-            program.kill()
+    try:
+        for _ in range(min(bench.rounds, ROUNDS_MAX)):
+            for tool in tools_for(bench, program.pid):
+                found.setdefault(tool.name, []).append(watch(bench, tool))
+    finally:
+        program.kill()
+        program.wait()
     for name, values in found.items():
         row(name, [cnt for cnt, _ in values], "/s")
         row("  CPU time", [ns / 1e3 for _, ns in values], "us/s")
