@@ -19,15 +19,24 @@ says() {
 # At each switch the scheduler reads its clock at another moment than the recorder; it leaves out what the hypervisor took.
 noisy='(.rows[] | select(.label == "beside noisy")) as $row | ([$row.neighbours[] | select(.name == "noisy" and .tid == $t.noisy_tid).ns] | add)'
 
-noisy_had_it_for_so_long() {
-	says "$noisy as \$ns | \$ns >= \$t.noisy_ns - 20000 * (\$t.noisy_stays + 1) and \$ns <= \$row.runnable_ns"
+# Sets hidden_ns: where the kernel hid a switch of the CPU it is not known who had it.
+find_hidden() {
+	local account
+	account_so_far || fail "the scheduler's account cannot be had" || return
+	hidden_ns=$(python3 $e2e/hidden_switches.py "$(jq .cpu "$tmp/n.truth")" "$tmp/n.txtrace.jsonl" "${account[@]:1}")
 }
 
-# Others of this machine have that CPU, too; but each of them by its name. Only where the kernel hid a switch of the CPU it is not known who had it.
+noisy_had_it_for_so_long() {
+	local hidden_ns
+	find_hidden || return
+	says "$noisy as \$ns | \$ns >= \$t.noisy_ns - 20000 * (\$t.noisy_stays + 1) - $hidden_ns and \$ns <= \$row.runnable_ns" && return
+	fail "hidden: $hidden_ns ns" "$(grep '"label":"beside noisy"' "$tmp/n.txtrace.jsonl")" "$("$reader" info --json "$tmp/n.txtrace" | jq -c .losses)"
+}
+
+# Others of this machine have that CPU, too; but each of them by its name.
 all_is_known() {
-	local account hidden_ns
-	account_so_far || fail "the scheduler's account cannot be had" || return
-	hidden_ns=$(python3 $e2e/hidden_switches.py "$(jq .cpu "$tmp/n.truth")" "$tmp/n.txtrace.jsonl" "${account[@]:1}") || return
+	local hidden_ns
+	find_hidden || return
 	says "[.rows[] | .unknown_ns <= $hidden_ns] | all"
 }
 
